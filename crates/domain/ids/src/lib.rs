@@ -1,0 +1,23 @@
+//! The words that every other crate shares: identifiers, digests, scope, paths, quantities and limits.
+//!
+//! Everything here is a value that cannot be wrong: each type is built only by a constructor that validates,
+//! and deserialisation goes through that same constructor. No type here knows what a run or a patch is.
+
+#![forbid(unsafe_code)]
+
+mod digest;
+mod identifier;
+pub mod limits;
+mod path;
+mod quantity;
+mod scope;
+
+pub use digest::{Digest, ParseDigestError};
+pub use identifier::{
+    AgentId, ApproverId, BackendId, BlueprintId, CaseId, DocumentName, EffectKey, GateId, IdError,
+    IdempotencyKey, Incarnation, LeaseId, OrganizationId, ProjectId, ProposalId, ReceiptId, RevisionId,
+    RuleId, RunId, RunName, StepId,
+};
+pub use path::{PathError, RepoPath};
+pub use quantity::{ByteCount, DurationMs, MicroUsd, ParseMoneyError, UnixMs};
+pub use scope::Scope;

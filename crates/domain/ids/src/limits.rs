@@ -1,0 +1,46 @@
+//! Every limit that more than one crate must agree on, with its unit in the name.
+
+/// The largest document (blueprint, profile, catalog, policy bundle) that is read.
+pub const DOCUMENT_BYTES: usize = 1 << 20;
+/// The deepest nesting of a document or of canonical JSON.
+pub const NESTING_DEPTH: usize = 16;
+/// The largest integer in canonical JSON (RFC 7493, I-JSON): 2^53 - 1.
+pub const CANONICAL_INTEGER_MAX: u64 = (1 << 53) - 1;
+/// The largest canonical record. An entry of a C2SP tile bundle has at most 65,535 bytes; payloads go to blobs.
+pub const RECORD_BYTES: usize = 32 << 10;
+
+/// The longest path of a project file.
+pub const PATH_BYTES: usize = 1024;
+/// The longest component of such a path.
+pub const PATH_COMPONENT_BYTES: usize = 255;
+/// The deepest directory nesting of a project.
+pub const PATH_COMPONENTS: usize = 64;
+/// The most entries of a source tree.
+pub const TREE_ENTRIES: usize = 1_000_000;
+/// The largest single file of a source tree.
+pub const FILE_BYTES: u64 = 64 << 20;
+
+/// The largest patch that an agent may propose.
+pub const PATCH_BYTES: usize = 1 << 20;
+/// The most files that one patch may touch.
+pub const PATCH_FILES: usize = 256;
+/// The most hunks of one patch.
+pub const PATCH_HUNKS: usize = 4096;
+
+/// The largest answer of an agent to one turn.
+pub const AGENT_ANSWER_BYTES: usize = 4 << 20;
+/// The longest free text of an agent that is kept (a hypothesis, a reason, a plan step).
+pub const AGENT_TEXT_BYTES: usize = 4096;
+/// The most calls that may wait in one answer; one is decided at a time.
+pub const QUEUED_CALLS: usize = 64;
+/// The most steps of a plan.
+pub const PLAN_STEPS: usize = 32;
+
+/// How much of each end of an output stream an observation carries. The whole lies in the blob store.
+pub const OUTPUT_WINDOW_BYTES: usize = 5 << 10;
+/// The most bytes of a file that one read answers inline.
+pub const READ_BYTES: usize = 256 << 10;
+
+const _: () = assert!(RECORD_BYTES < 65_536, "a record must fit an entry of a tile bundle");
+const _: () = assert!(AGENT_ANSWER_BYTES > 2 * PATCH_BYTES, "an answer must hold a patch in JSON escapes");
+const _: () = assert!(AGENT_TEXT_BYTES * 2 < RECORD_BYTES, "a record must hold an agent's text");
