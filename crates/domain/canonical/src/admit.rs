@@ -129,7 +129,9 @@ mod tests {
 
     #[test]
     fn the_subset_is_admitted() {
-        for good in ["{}", "[]", "null", "\"\\u00e9\"", "{\"a\":[1,-1,true,null,\"x\"]}", "9007199254740991", " 1 "] {
+        for good in
+            ["{}", "[]", "null", "\"\\u00e9\"", "{\"a\":[1,-1,true,null,\"x\"]}", "9007199254740991", " 1 "]
+        {
             assert_eq!(admit(good.as_bytes()), Ok(()), "{good}");
         }
     }

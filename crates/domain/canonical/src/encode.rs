@@ -98,7 +98,10 @@ mod tests {
         type Shape = BTreeMap<String, u8>;
         assert!(decode::<Shape>(b"{\"a\":1,\"b\":2}", 100).is_ok());
         for other in ["{\"b\":2,\"a\":1}", "{\"a\":1, \"b\":2}", "{\"\\u0061\":1,\"b\":2}"] {
-            assert!(matches!(decode::<Shape>(other.as_bytes(), 100), Err(EncodeError::NotCanonical)), "{other}");
+            assert!(
+                matches!(decode::<Shape>(other.as_bytes(), 100), Err(EncodeError::NotCanonical)),
+                "{other}"
+            );
         }
     }
 }

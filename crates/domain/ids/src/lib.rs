@@ -6,18 +6,22 @@
 #![forbid(unsafe_code)]
 
 mod digest;
+mod execution;
 mod identifier;
 pub mod limits;
 mod path;
+mod pattern;
 mod quantity;
 mod scope;
 
 pub use digest::{Digest, ParseDigestError};
+pub use execution::ExecutionLimits;
 pub use identifier::{
     AgentId, ApproverId, BackendId, BlueprintId, CaseId, DocumentName, EffectKey, GateId, IdError,
     IdempotencyKey, Incarnation, LeaseId, OrganizationId, ProjectId, ProposalId, ReceiptId, RevisionId,
     RuleId, RunId, RunName, StepId,
 };
 pub use path::{PathError, RepoPath};
+pub use pattern::{PathPattern, PathSet, PatternError};
 pub use quantity::{ByteCount, DurationMs, MicroUsd, ParseMoneyError, UnixMs};
 pub use scope::Scope;

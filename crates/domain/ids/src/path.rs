@@ -237,7 +237,9 @@ mod tests {
 
     #[test]
     fn a_path_stays_inside_and_has_one_spelling() {
-        for good in ["a", "src/lib.rs", "ok ..name.txt", "...", ".gitignore", ".github/x", "a.git", "git", "gita~1"] {
+        for good in
+            ["a", "src/lib.rs", "ok ..name.txt", "...", ".gitignore", ".github/x", "a.git", "git", "gita~1"]
+        {
             assert!(RepoPath::from_bytes(good.as_bytes()).is_ok(), "{good}");
         }
         let long = "a/".repeat(64) + "a";

@@ -174,8 +174,7 @@ fn civil_date(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let era = shifted / 146_097;
     let day_of_era = shifted % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_index = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_index + 2) / 5 + 1;
@@ -190,9 +189,13 @@ mod tests {
 
     #[test]
     fn money_is_exact() {
-        for (text, micros) in
-            [("4.00", 4_000_000), ("4", 4_000_000), ("0.000001", 1), ("0.75", 750_000), ("1.2500000", 1_250_000)]
-        {
+        for (text, micros) in [
+            ("4.00", 4_000_000),
+            ("4", 4_000_000),
+            ("0.000001", 1),
+            ("0.75", 750_000),
+            ("1.2500000", 1_250_000),
+        ] {
             assert_eq!(MicroUsd::from_usd_decimal(text).unwrap().get(), micros, "{text}");
         }
         for text in ["", ".", "4.", ".5", "-1", "+1", "1e2", "0.0000001", "1,0", " 1", "9000000000", "NaN"] {

@@ -1,0 +1,1 @@
+//! Content-addressed blobs in a directory.

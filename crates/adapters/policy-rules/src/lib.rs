@@ -1,0 +1,1 @@
+//! A small pure engine for the rules of a policy bundle.

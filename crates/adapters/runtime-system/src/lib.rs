@@ -1,0 +1,1 @@
+//! The clock, identifiers and entropy of this machine.

@@ -1,0 +1,1 @@
+//! Sandboxes of the Linux kernel, without a daemon.

@@ -1,0 +1,1 @@
+//! The store and its leases in one SQLite file.

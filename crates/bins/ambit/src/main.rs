@@ -1,0 +1,2 @@
+//! The composition root: only this crate knows which adapters exist.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Assesses proposed calls and performs the effect of decided ones.

@@ -1,0 +1,1 @@
+//! The evidence writer: chains, signs and commits records.

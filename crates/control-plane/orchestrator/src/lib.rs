@@ -1,0 +1,1 @@
+//! The one loop of a run.

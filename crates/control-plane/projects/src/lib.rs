@@ -1,0 +1,1 @@
+//! Documents, their approval, and the revisions of a project.

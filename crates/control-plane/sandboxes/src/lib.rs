@@ -1,0 +1,1 @@
+//! Admission of a backend by probe, allocation, and cleanup with proof.

@@ -1,0 +1,1 @@
+//! Derives everything again from what is stored.

@@ -1,0 +1,1 @@
+//! Stored record types, their chain, and what follows from them.

@@ -1,0 +1,1 @@
+//! Facts about what a patch does to tests, configuration and dependencies.

@@ -1,0 +1,128 @@
+use std::fmt;
+use std::str::FromStr;
+
+/// A closed vocabulary with one text form per word, as documents and records spell it.
+macro_rules! vocabulary {
+    (
+        $(#[$doc:meta])*
+        $name:ident { $($(#[$word_doc:meta])* $word:ident = $text:literal),+ $(,)? }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$word_doc])* $word),+ }
+
+        impl $name {
+            /// Every word, in the order of declaration.
+            pub const ALL: &'static [Self] = &[$(Self::$word),+];
+
+            /// The word as documents and records spell it.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$word => $text),+ }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ();
+            fn from_str(text: &str) -> Result<Self, ()> {
+                match text { $($text => Ok(Self::$word),)+ _ => Err(()) }
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+                text.parse().map_err(|()| {
+                    serde::de::Error::custom(format_args!("`{text}` is not one of {:?}", Self::ALL))
+                })
+            }
+        }
+    };
+}
+pub(crate) use vocabulary;
+
+vocabulary!(
+    /// The typed tools. There is no other way for an agent to act, and none of them takes a command.
+    ToolName {
+        /// Reads one file of the run's revision.
+        ReadProjectFile = "read_project_file",
+        /// Lists the files of the run's revision.
+        ListProjectFiles = "list_project_files",
+        /// Searches the text of the run's revision.
+        SearchProjectText = "search_project_text",
+        /// Applies a unified diff to the run's revision at an exact digest.
+        ApplyProjectPatch = "apply_project_patch",
+        /// Runs a gate of the blueprint by name, in the sandbox.
+        RunNamedGate = "run_named_gate",
+        /// Asks a person for an approval of one exact proposal.
+        RequestScopedApproval = "request_scoped_approval",
+    }
+);
+
+vocabulary!(
+    /// What a tool changes outside of the run's own record.
+    SideEffect {
+        /// Nothing.
+        None = "none",
+        /// The copy-on-write workspace of the run's revision.
+        ProjectWorkspaceWrite = "project_workspace_write",
+        /// A process in the run's sandbox.
+        SandboxProcess = "sandbox_process",
+    }
+);
+
+impl ToolName {
+    /// The side-effect class of the tool; a tool has exactly one.
+    #[must_use]
+    pub const fn side_effect(self) -> SideEffect {
+        match self {
+            Self::ReadProjectFile
+            | Self::ListProjectFiles
+            | Self::SearchProjectText
+            | Self::RequestScopedApproval => SideEffect::None,
+            Self::ApplyProjectPatch => SideEffect::ProjectWorkspaceWrite,
+            Self::RunNamedGate => SideEffect::SandboxProcess,
+        }
+    }
+}
+
+vocabulary!(
+    /// Powers that a run never has by itself. Each is classified apart; an unclassified action has no word here and is
+    /// therefore denied.
+    Capability {
+        /// Add a dependency that the blueprint does not name.
+        DependencyAdd = "dependency.add",
+        /// Reach a network origin.
+        NetworkOrigin = "network.origin",
+        /// Change how the application authenticates.
+        AuthenticationChange = "authentication.change",
+        /// Weaken a gate, a test or their configuration.
+        GateWeaken = "gate.weaken",
+        /// Delete a migration.
+        MigrationDelete = "migration.delete",
+        /// Publish an application or a package.
+        Publish = "publish",
+        /// Merge into protected code.
+        MergeProtected = "merge.protected",
+        /// Deploy.
+        Deploy = "deploy",
+        /// Change the configuration of production.
+        ProductionConfigure = "production.configure",
+        /// Rotate a real secret.
+        SecretRotate = "secret.rotate",
+        /// Send a message to somebody outside.
+        MessageExternal = "message.external",
+    }
+);

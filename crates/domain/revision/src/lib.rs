@@ -1,0 +1,1 @@
+//! Source trees, patches and lineage.

@@ -1,0 +1,58 @@
+//! Whoever answers the turns of a run.
+
+use std::sync::Arc;
+
+use ambit_ids::{AgentId, MicroUsd, RunId};
+use async_trait::async_trait;
+
+use crate::AbortSignal;
+
+/// An agent.
+///
+/// It only ever proposes. Whatever it answers is untrusted bytes until it was read against the schema of the tools; an
+/// agent holds no store, no broker, no sandbox and no credential of this system.
+#[async_trait]
+pub trait Agent: Send + Sync {
+    /// Who it is.
+    fn id(&self) -> &AgentId;
+
+    /// The most that one turn can cost: what is reserved before it is asked.
+    fn turn_quote(&self) -> MicroUsd;
+
+    /// Answers one turn. MUST end soon after the signal is raised.
+    async fn answer(&self, offer: TurnOffer, abort: AbortSignal) -> Result<AgentAnswer, AgentError>;
+}
+
+/// One open turn of a run.
+#[derive(Clone, Debug)]
+pub struct TurnOffer {
+    /// The run.
+    pub run: RunId,
+    /// The turn, counted from 1.
+    pub turn: u32,
+    /// What is known so far, as the text that the agent reads: a JSON object.
+    pub context: Arc<str>,
+}
+
+/// What an agent answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentAnswer {
+    /// Its words, as they came.
+    pub bytes: Vec<u8>,
+    /// What the turn cost. `None` where nobody can tell: the turn is then charged at its reservation.
+    pub cost: Option<MicroUsd>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// It has nothing more to propose.
+    #[error("the agent has nothing more to propose")]
+    Finished,
+    /// The signal was raised first.
+    #[error("the turn was aborted")]
+    Aborted,
+    /// It cannot be reached or answered what cannot be read as an answer at all.
+    #[error("the agent failed: {0}")]
+    Failed(String),
+}

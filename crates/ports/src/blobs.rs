@@ -1,0 +1,82 @@
+//! Content-addressed bytes: patches, outputs, file contents, trees, documents.
+
+use ambit_ids::{ByteCount, Digest, Scope};
+use async_trait::async_trait;
+use bytes::Bytes;
+
+/// Bytes under their digest, apart for every scope.
+///
+/// - A blob MUST be durable before [`put`](Self::put) or [`finish`](BlobWriter::finish) answers: a record may cite it
+///   in the next commit.
+/// - Putting the same bytes twice MUST succeed and store them once.
+/// - [`get`](Self::get) MUST compare the digest of what it read and MUST answer [`BlobError::Corrupt`] where it
+///   differs; it never hands out bytes that are not the ones asked for.
+/// - A blob of one scope MUST NOT be readable through another, not even by its digest, and asking for it MUST answer
+///   exactly as for a digest that never existed.
+/// - The digest is of the plaintext. An implementation may keep the bytes compressed or encrypted.
+/// - A crash at any point MUST leave a blob whole or absent.
+#[async_trait]
+pub trait BlobStore: Send + Sync {
+    /// Stores `bytes`.
+    async fn put(&self, scope: &Scope, bytes: Bytes) -> Result<Digest, BlobError>;
+
+    /// Starts a blob whose size and digest are not known yet.
+    async fn create(&self, scope: &Scope) -> Result<Box<dyn BlobWriter>, BlobError>;
+
+    /// The bytes of `digest`, refused where they are more than `limit`.
+    async fn get(&self, scope: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError>;
+
+    /// Whether the blob exists in `scope`.
+    async fn contains(&self, scope: &Scope, digest: Digest) -> Result<bool, BlobError>;
+}
+
+/// A blob that is being written. Dropping it without [`finish`](Self::finish) leaves nothing behind.
+#[async_trait]
+pub trait BlobWriter: Send {
+    /// Appends a chunk.
+    async fn write(&mut self, chunk: &[u8]) -> Result<(), BlobError>;
+
+    /// Makes the blob durable and answers its digest and size.
+    async fn finish(self: Box<Self>) -> Result<(Digest, ByteCount), BlobError>;
+}
+
+/// Why a blob could not be stored or read.
+#[derive(Debug, thiserror::Error)]
+pub enum BlobError {
+    /// No such blob in this scope.
+    #[error("no blob {0} in this project")]
+    NotFound(Digest),
+    /// The stored bytes do not have the digest under which they lie.
+    #[error("the blob {0} was altered: its bytes have another digest")]
+    Corrupt(Digest),
+    /// More bytes than the caller takes.
+    #[error("the blob {digest} has {found}, more than the {limit} that can be read here")]
+    TooLarge {
+        /// The blob.
+        digest: Digest,
+        /// Its size.
+        found: ByteCount,
+        /// The caller's limit.
+        limit: ByteCount,
+    },
+    /// The disk is full. Nothing was kept.
+    #[error("no space is left for blobs")]
+    NoSpace(#[source] std::io::Error),
+    /// Anything else that the storage answered. Nothing was kept.
+    #[error("the blob store failed")]
+    Io(#[source] std::io::Error),
+}
+
+impl BlobError {
+    /// The stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound(_) => "BLOB_NOT_FOUND",
+            Self::Corrupt(_) => "BLOB_CORRUPT",
+            Self::TooLarge { .. } => "BLOB_TOO_LARGE",
+            Self::NoSpace(_) => "STORAGE_FULL",
+            Self::Io(_) => "BLOB_STORE_FAILED",
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Who may write to a stream: leases with fences.
+
+use ambit_ids::{DurationMs, UnixMs};
+use async_trait::async_trait;
+
+use crate::store::{StoreError, StreamId};
+
+/// A number that grows with every acquisition of a lease. A commit that carries an older one is refused, so an owner
+/// that was presumed dead cannot write after its successor began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fence(pub u64);
+
+/// The right to write to one stream, for a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamLease {
+    /// The stream.
+    pub stream: StreamId,
+    /// Who holds it: unique for one life of one process.
+    pub owner: String,
+    /// The fence of this acquisition.
+    pub fence: Fence,
+    /// When it ends unless it is renewed.
+    pub expires: UnixMs,
+}
+
+/// Leases on streams.
+///
+/// - At most one lease of a stream is live at any moment.
+/// - The fence of an acquisition MUST be greater than that of every earlier one of the same stream, across restarts.
+/// - [`acquire`](Self::acquire) by the owner that holds the live lease MUST answer that lease, renewed.
+#[async_trait]
+pub trait StreamLeases: Send + Sync {
+    /// Takes the lease of `stream`, where nobody else holds it at `now`.
+    async fn acquire(
+        &self,
+        stream: &StreamId,
+        owner: &str,
+        now: UnixMs,
+        ttl: DurationMs,
+    ) -> Result<StreamLease, LeaseError>;
+
+    /// Prolongs a lease that is still this owner's.
+    async fn renew(
+        &self,
+        lease: &StreamLease,
+        now: UnixMs,
+        ttl: DurationMs,
+    ) -> Result<StreamLease, LeaseError>;
+
+    /// Gives a lease back. Giving back what was lost is no error.
+    async fn release(&self, lease: &StreamLease) -> Result<(), LeaseError>;
+}
+
+/// Why a lease is not to be had.
+#[derive(Debug, thiserror::Error)]
+pub enum LeaseError {
+    /// Somebody else holds it.
+    #[error("{stream} is in the hands of another process until {expires}")]
+    Held {
+        /// The stream.
+        stream: StreamId,
+        /// When that lease ends unless it is renewed.
+        expires: UnixMs,
+    },
+    /// It ended, and somebody else may have it by now.
+    #[error("the lease on {0} was lost")]
+    Lost(StreamId),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

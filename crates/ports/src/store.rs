@@ -1,0 +1,252 @@
+//! The one place where anything becomes true: append-only streams of records, one commit at a time.
+
+use std::fmt;
+
+use ambit_canonical::CanonicalBytes;
+use ambit_ids::{Digest, OrganizationId, ProjectId, RunId, Scope, UnixMs};
+use async_trait::async_trait;
+
+use crate::leases::Fence;
+use crate::signer::Signature;
+
+/// A stream of records. Its owner stands in its identity.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StreamId {
+    /// What concerns an organisation as a whole.
+    Organization(OrganizationId),
+    /// A project: documents, approvals of documents, imports, revision requests, refusals before a run exists.
+    Project(Scope),
+    /// One run.
+    Run(Scope, RunId),
+}
+
+impl StreamId {
+    /// The organisation that owns the stream.
+    #[must_use]
+    pub const fn organization(&self) -> &OrganizationId {
+        match self {
+            Self::Organization(organization) => organization,
+            Self::Project(scope) | Self::Run(scope, _) => &scope.organization,
+        }
+    }
+
+    /// The project that owns the stream, where one does.
+    #[must_use]
+    pub const fn project(&self) -> Option<&ProjectId> {
+        match self {
+            Self::Organization(_) => None,
+            Self::Project(scope) | Self::Run(scope, _) => Some(&scope.project),
+        }
+    }
+
+    /// The run of a run's stream.
+    #[must_use]
+    pub const fn run(&self) -> Option<&RunId> {
+        match self {
+            Self::Run(_, run) => Some(run),
+            Self::Organization(_) | Self::Project(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for StreamId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Organization(organization) => write!(f, "{organization}"),
+            Self::Project(scope) => write!(f, "{scope}"),
+            Self::Run(scope, run) => write!(f, "{scope}/{run}"),
+        }
+    }
+}
+
+/// A position in a stream, gapless from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seq(pub u64);
+
+/// A record as it lies in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRecord {
+    /// Its position.
+    pub seq: Seq,
+    /// Its canonical bytes, exactly as they were committed.
+    pub bytes: Vec<u8>,
+    /// The leaf hash that was committed with it (RFC 6962: SHA-256 of 0x00 and the bytes). A claim until recomputed.
+    pub leaf: Digest,
+}
+
+/// The newest position of a stream, signed by a key outside of the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignedHead {
+    /// The position of the last record.
+    pub seq: Seq,
+    /// The leaf hash of the last record, which holds the hash of the one before it, and so on.
+    pub leaf: Digest,
+    /// The signature over the stream, the position and the hash.
+    pub signature: Signature,
+}
+
+/// A record to append.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewRecord {
+    /// Its canonical bytes.
+    pub bytes: CanonicalBytes,
+    /// Its leaf hash.
+    pub leaf: Digest,
+    /// When it was made; stands in the bytes too and is kept apart only for looking records up.
+    pub time: UnixMs,
+    /// Its kind, likewise.
+    pub kind: String,
+}
+
+/// A key that can be taken once in its organisation and project: a run name, a revision number, a single use.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Claim {
+    /// What is claimed: a kind, `/` and a key.
+    pub key: String,
+    /// What the claim points to, for whoever finds it taken.
+    pub value: String,
+}
+
+/// A message for other services, handed over in the same transaction as the records that justify it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboxMessage {
+    /// The type and version, such as `RunCompleted.v1`.
+    pub event_type: String,
+    /// The message.
+    pub body: CanonicalBytes,
+}
+
+/// A command that another process left for the owner of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InboxEntry {
+    /// Its identity: the order of arrival in the whole store.
+    pub id: u64,
+    /// The command, as canonical bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// Everything that becomes true at once, or not at all.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    /// The stream.
+    pub stream: StreamId,
+    /// The position that the first record takes: the number of records that the committer knows of.
+    pub expected: Seq,
+    /// The fence of the committer's lease. Required on a run's stream; a project's stream is guarded by `expected`.
+    pub fence: Option<Fence>,
+    /// The records, in order. Never empty.
+    pub records: Vec<NewRecord>,
+    /// The head after the last record.
+    pub head: SignedHead,
+    /// Keys that must be free.
+    pub claims: Vec<Claim>,
+    /// Messages for others.
+    pub outbox: Vec<OutboxMessage>,
+    /// Inbox entries that these records answer.
+    pub answered: Vec<u64>,
+}
+
+/// The store.
+///
+/// - [`commit`](Self::commit) MUST be atomic and durable before it answers, and MUST refuse, without any change, when
+///   the stream is at another position, when the fence is older than the newest lease of the stream, or when a claim is
+///   taken. A writer that got no answer reads the stream to learn what happened.
+/// - Records MUST be append-only for every client of the store, this one included.
+/// - A stream, a claim or an inbox of one organisation MUST NOT be visible through another.
+/// - A store that was written by a newer version MUST be refused as a whole.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Appends.
+    async fn commit(&self, commit: Commit) -> Result<(), StoreError>;
+
+    /// At most `limit` records of a stream from `from` on, in order. A stream that does not exist is empty.
+    async fn read(&self, stream: &StreamId, from: Seq, limit: usize)
+    -> Result<Vec<StoredRecord>, StoreError>;
+
+    /// The head of a stream; `None` where nothing was committed.
+    async fn head(&self, stream: &StreamId) -> Result<Option<SignedHead>, StoreError>;
+
+    /// The runs of a project, oldest first.
+    async fn runs(&self, scope: &Scope) -> Result<Vec<RunId>, StoreError>;
+
+    /// What holds a claim of this project.
+    async fn claim(&self, scope: &Scope, key: &str) -> Result<Option<String>, StoreError>;
+
+    /// The messages of a project's runs that were handed over, oldest first.
+    async fn outbox(&self, scope: &Scope) -> Result<Vec<OutboxMessage>, StoreError>;
+
+    /// Leaves a command for the owner of a stream.
+    async fn send(&self, stream: &StreamId, command: CanonicalBytes) -> Result<u64, StoreError>;
+
+    /// The commands that no commit has answered yet, oldest first.
+    async fn inbox(&self, stream: &StreamId) -> Result<Vec<InboxEntry>, StoreError>;
+
+    /// Takes a command back that can no longer be answered by a commit, since its stream has ended.
+    async fn dismiss(&self, stream: &StreamId, id: u64) -> Result<(), StoreError>;
+
+    /// A number that differs whenever another process may have changed something since it was last asked for.
+    async fn change_mark(&self) -> Result<u64, StoreError>;
+}
+
+/// Why the store refused or failed.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The stream is not where the committer thought. Nothing was changed.
+    #[error("{stream} is at {found}, not at {expected}", expected = .expected.0, found = .found.0)]
+    Moved {
+        /// The stream.
+        stream: StreamId,
+        /// What the committer expected.
+        expected: Seq,
+        /// Where the stream is.
+        found: Seq,
+    },
+    /// A newer owner took over. Nothing was changed.
+    #[error("another process took over {0}")]
+    Fenced(StreamId),
+    /// The key is taken. Nothing was changed.
+    #[error("`{key}` is taken by {holder}")]
+    Claimed {
+        /// The key.
+        key: String,
+        /// What it points to.
+        holder: String,
+    },
+    /// The commit is malformed; a defect of the caller. Nothing was changed.
+    #[error("the commit is malformed: {0}")]
+    Malformed(&'static str),
+    /// The store was written by a newer version.
+    #[error("the store has the schema version {found}; this program knows versions up to {known}")]
+    NewerSchema {
+        /// The version found.
+        found: u32,
+        /// The newest that this program knows.
+        known: u32,
+    },
+    /// The disk is full. Nothing was changed.
+    #[error("no space is left for the store; nothing was changed")]
+    NoSpace(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The storage was altered or damaged: it does not hold what a store holds.
+    #[error("the store is damaged")]
+    Damaged(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Anything else that the storage answered.
+    #[error("the store failed")]
+    Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl StoreError {
+    /// The stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Moved { .. } => "STREAM_MOVED",
+            Self::Fenced(_) => "STREAM_FENCED",
+            Self::Claimed { .. } => "CLAIM_TAKEN",
+            Self::Malformed(_) => "COMMIT_MALFORMED",
+            Self::NewerSchema { .. } => "STORE_NEWER_SCHEMA",
+            Self::NoSpace(_) => "STORAGE_FULL",
+            Self::Damaged(_) => "STORE_DAMAGED",
+            Self::Failed(_) => "STORE_FAILED",
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Seeded time, store, sandbox and agent.
