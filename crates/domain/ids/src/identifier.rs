@@ -197,7 +197,7 @@ text_id!(
 );
 text_id!(
     /// The identity of one effect: derived from the run and the event that asked for it, so a repeat is recognised.
-    EffectKey, "an effect key", |k, t| check_name(k, t, 128)
+    EffectKey, "an effect key", |k, t| check_name(k, t, 160)
 );
 
 /// A source revision of a project: `rev-0` is the first import, each run opens the next.

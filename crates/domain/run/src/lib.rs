@@ -1,11 +1,63 @@
 //! The run: one bounded job of one agent, as a pure state machine.
+//!
+//! [`step`] says what follows from a command, [`evolve`] what an event makes of the state, and [`pending`] what the state
+//! asks for. All three are pure and total. Nothing here performs an effect: whoever holds the run compares what is
+//! pending with what is running, starts the one and aborts the other, and tells the run what came of it.
 
 #![forbid(unsafe_code)]
 
+mod acceptance;
+mod answer;
+mod approvals;
+mod call;
+mod command;
+mod denial;
+mod event;
+mod evolve;
+mod gate_book;
+mod ledger;
 mod limit;
+mod pending;
 mod phase;
+mod pins;
+mod plan;
+mod state;
+mod step;
 mod stop;
+pub mod table;
+pub mod tool;
 
+use ambit_ids::DurationMs;
+
+pub use acceptance::{Acceptance, acceptance, current_gate};
+pub use answer::{Move, ProposedCall, read_answer};
+pub use approvals::{
+    ApprovalBook, ApprovalDecision, ApprovalVerdict, HeldProposal, PendingApproval, Receipt, Rollback,
+    proposal_id,
+};
+pub use call::ToolCall;
+pub use command::{Answered, AssessedCall, Command, Finding, PatchFinding, Proposal, Refusal};
+pub use denial::{Denial, DenialCode};
+pub use event::{AppliedPatch, CallDecided, CallOutcome, ChargeBasis, Event, Observation, SandboxHeld};
+pub use evolve::evolve;
+pub use gate_book::{GateBook, GateRecord, GateStatus};
+pub use ledger::{Amounts, Ledger, Limits};
 pub use limit::Limit;
+pub use pending::{Effect, pending};
 pub use phase::Phase;
+pub use pins::{Accountability, AgentPin, BlueprintPin, GatePin, Pins, ProfilePin, RequestPin, RevisionPin};
+pub use plan::{Plan, PlanStep, check_step};
+pub use state::{
+    Cleanup, Closing, Dossier, Ended, FailedGate, HiddenCheck, InFlight, Open, OpenTurn, Stage, State,
+};
+pub use step::step;
 pub use stop::StopReason;
+
+/// How long a question to a person stays open, and how long the receipt of an approval can be used.
+pub const APPROVAL_MS: DurationMs = DurationMs::new(15 * 60_000);
+
+/// The most sandboxes that one run is given, one after the other.
+pub const SANDBOX_ALLOCATIONS: u32 = 3;
+
+/// Tries of one cleanup step before it is given up, and the cleanup thereby unproven.
+pub const CLEANUP_TRIES: u32 = 5;

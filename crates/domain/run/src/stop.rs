@@ -19,6 +19,8 @@ pub enum StopReason {
     ApprovalExpired,
     /// The agent has nothing more to propose, and the gates do not pass.
     AgentStopped,
+    /// A check that the agent does not know of failed on the revision that its gates accept.
+    HiddenCheckFailed,
     /// A part of the platform failed, by its stable code.
     InfrastructureFailure(String),
 }
@@ -34,6 +36,7 @@ impl StopReason {
             | Self::PolicyDenied(_)
             | Self::ApprovalExpired
             | Self::AgentStopped
+            | Self::HiddenCheckFailed
             | Self::InfrastructureFailure(_) => Phase::Failed,
         }
     }
@@ -49,6 +52,7 @@ impl StopReason {
             Self::CustomerCancelled => "customer-cancelled",
             Self::ApprovalExpired => "approval-expired",
             Self::AgentStopped => "agent-stopped",
+            Self::HiddenCheckFailed => "hidden-check-failed",
             Self::InfrastructureFailure(_) => "infrastructure-failure",
         }
     }

@@ -1,0 +1,382 @@
+//! Reads an agent's answer. Everything in it is untrusted until it is read here against the schema of the tools.
+
+use std::collections::BTreeSet;
+
+use ambit_canonical::admit_within;
+use ambit_ids::{
+    ByteCount, CaseId, Digest, GateId, IdempotencyKey, ProjectId, ProposalId, RepoPath, RevisionId, StepId,
+    limits,
+};
+use ambit_policy::{Capability, ToolName};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::call::ToolCall;
+use crate::denial::{Denial, DenialCode};
+use crate::plan::PlanStep;
+
+/// One thing that an agent proposes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// A plan.
+    Plan(Vec<PlanStep>),
+    /// A call.
+    Call(ProposedCall),
+}
+
+/// A call that fits the schema of its tool, and nothing more is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProposedCall {
+    /// The call.
+    pub call: ToolCall,
+    /// The bytes of the patch, for a call that has one.
+    pub patch: Option<Vec<u8>>,
+    /// The plan step that it cites.
+    pub step: Option<StepId>,
+    /// What the agent takes to be the cause of the last failure.
+    pub hypothesis: Option<String>,
+}
+
+/// Reads an answer: a plan, a call, or `calls` with several of both, which are taken one at a time.
+///
+/// # Errors
+/// The denial of the answer as a whole. A single call that does not fit its schema is a denial in its place.
+pub fn read_answer(bytes: &[u8]) -> Result<Vec<Result<Move, Denial>>, Denial> {
+    if bytes.len() > limits::AGENT_ANSWER_BYTES {
+        return Err(Denial::new(
+            DenialCode::AnswerTooLarge,
+            format!("the answer has {} bytes; {} are read", bytes.len(), limits::AGENT_ANSWER_BYTES),
+        ));
+    }
+    let malformed = |detail: String| {
+        Denial::new(DenialCode::AnswerMalformed, detail).instead(
+            "answer one JSON object: {\"plan\": [...]} or {\"tool\": ..., \"input\": {...}} or {\"calls\": [...]}",
+        )
+    };
+    admit_within(bytes, limits::AGENT_ANSWER_BYTES).map_err(|error| malformed(error.to_string()))?;
+    let answer: Value = serde_json::from_slice(bytes).map_err(|error| malformed(error.to_string()))?;
+    let Value::Object(members) = &answer else {
+        return Err(malformed("the answer is no object".to_owned()));
+    };
+    match members.get("calls") {
+        Some(Value::Array(calls)) if members.len() == 1 => {
+            if calls.len() > limits::QUEUED_CALLS {
+                return Err(Denial::new(
+                    DenialCode::TooManyCalls,
+                    format!("{} calls at once; {} may wait", calls.len(), limits::QUEUED_CALLS),
+                ));
+            }
+            if calls.is_empty() {
+                return Err(malformed("`calls` is empty".to_owned()));
+            }
+            Ok(calls.iter().map(|call| read_move(call.clone())).collect())
+        }
+        Some(_) => Err(malformed("`calls` is a list and stands alone".to_owned())),
+        None => Ok(vec![read_move(answer)]),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct PlanForm {
+    plan: Vec<PlanStepForm>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct PlanStepForm {
+    id: StepId,
+    summary: String,
+    work: String,
+    #[serde(default)]
+    cases: BTreeSet<CaseId>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct CallForm {
+    tool: String,
+    input: Value,
+    plan_step: Option<StepId>,
+    hypothesis: Option<String>,
+}
+
+fn read_move(value: Value) -> Result<Move, Denial> {
+    if value.get("plan").is_some() {
+        let form: PlanForm = typed(value, DenialCode::AnswerMalformed, "the plan")?;
+        let steps = form.plan.into_iter().map(|step| PlanStep {
+            id: step.id,
+            summary: crate::denial::bounded(step.summary),
+            work: crate::denial::bounded(step.work),
+            cases: step.cases,
+        });
+        return Ok(Move::Plan(steps.collect()));
+    }
+    let form: CallForm = typed(value, DenialCode::AnswerMalformed, "the call")?;
+    let tool: ToolName = form.tool.parse().map_err(|()| {
+        let known: Vec<&str> = ToolName::ALL.iter().map(|tool| tool.as_str()).collect();
+        Denial::new(DenialCode::ToolUnknown, format!("there is no tool {:?}", form.tool))
+            .instead(format!("the tools are {}", known.join(", ")))
+    })?;
+    let (call, patch) = read_input(tool, form.input)?;
+    Ok(Move::Call(ProposedCall { call, patch, step: form.plan_step, hypothesis: form.hypothesis }))
+}
+
+fn typed<T: DeserializeOwned>(value: Value, code: DenialCode, what: &str) -> Result<T, Denial> {
+    serde_json::from_value(value).map_err(|error| Denial::new(code, error.to_string()).about(what))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ReadForm {
+    project_id: ProjectId,
+    revision_id: RevisionId,
+    path: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ListForm {
+    project_id: ProjectId,
+    revision_id: RevisionId,
+    under: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SearchForm {
+    project_id: ProjectId,
+    revision_id: RevisionId,
+    text: String,
+    under: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct PatchForm {
+    revision_id: RevisionId,
+    expected_base_sha: Digest,
+    patch: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct GateForm {
+    revision_id: RevisionId,
+    gate_id: GateId,
+    idempotency_key: IdempotencyKey,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ApprovalForm {
+    proposal_id: ProposalId,
+    capability: String,
+    reason: String,
+}
+
+fn read_input(tool: ToolName, input: Value) -> Result<(ToolCall, Option<Vec<u8>>), Denial> {
+    let what = tool.as_str();
+    let call = match tool {
+        ToolName::ReadProjectFile => {
+            let form: ReadForm = typed(input, DenialCode::InputInvalid, what)?;
+            ToolCall::ReadProjectFile {
+                project_id: form.project_id,
+                revision_id: form.revision_id,
+                path: read_path(&form.path)?,
+            }
+        }
+        ToolName::ListProjectFiles => {
+            let form: ListForm = typed(input, DenialCode::InputInvalid, what)?;
+            ToolCall::ListProjectFiles {
+                project_id: form.project_id,
+                revision_id: form.revision_id,
+                under: form.under.as_deref().map(read_path).transpose()?,
+            }
+        }
+        ToolName::SearchProjectText => {
+            let form: SearchForm = typed(input, DenialCode::InputInvalid, what)?;
+            ToolCall::SearchProjectText {
+                project_id: form.project_id,
+                revision_id: form.revision_id,
+                text: read_text(form.text, what, "text")?,
+                under: form.under.as_deref().map(read_path).transpose()?,
+            }
+        }
+        ToolName::ApplyProjectPatch => {
+            let form: PatchForm = typed(input, DenialCode::InputInvalid, what)?;
+            return read_patch(form);
+        }
+        ToolName::RunNamedGate => {
+            let form: GateForm = typed(input, DenialCode::InputInvalid, what)?;
+            ToolCall::RunNamedGate {
+                revision_id: form.revision_id,
+                gate_id: form.gate_id,
+                idempotency_key: form.idempotency_key,
+            }
+        }
+        ToolName::RequestScopedApproval => {
+            let form: ApprovalForm = typed(input, DenialCode::InputInvalid, what)?;
+            ToolCall::RequestScopedApproval {
+                proposal_id: form.proposal_id,
+                capability: read_capability(&form.capability)?,
+                reason: read_text(form.reason, what, "reason")?,
+            }
+        }
+    };
+    Ok((call, None))
+}
+
+fn read_path(text: &str) -> Result<RepoPath, Denial> {
+    text.parse().map_err(|error: ambit_ids::PathError| {
+        Denial::new(DenialCode::PathRefused, format!("{error} ({})", error.code()))
+            .instead("a path is relative to the project, such as src/lib.rs")
+    })
+}
+
+fn read_text(text: String, what: &str, field: &str) -> Result<String, Denial> {
+    if text.is_empty() || text.len() > limits::AGENT_TEXT_BYTES {
+        return Err(Denial::new(
+            DenialCode::InputInvalid,
+            format!("`{field}` has {} bytes; 1 to {} are read", text.len(), limits::AGENT_TEXT_BYTES),
+        )
+        .about(what));
+    }
+    Ok(text)
+}
+
+/// An action that no word classifies is denied, which is why the word is read here and not guessed.
+fn read_capability(text: &str) -> Result<Capability, Denial> {
+    text.parse().map_err(|()| {
+        Denial::new(DenialCode::InputInvalid, format!("{text:?} is no classified capability"))
+            .about("request_scoped_approval")
+    })
+}
+
+fn read_patch(form: PatchForm) -> Result<(ToolCall, Option<Vec<u8>>), Denial> {
+    if form.patch.is_empty() || form.patch.len() > limits::PATCH_BYTES {
+        return Err(Denial::new(
+            DenialCode::PatchRefused,
+            format!("the patch has {} bytes; 1 to {} are read", form.patch.len(), limits::PATCH_BYTES),
+        ));
+    }
+    let bytes = form.patch.into_bytes();
+    let call = ToolCall::ApplyProjectPatch {
+        revision_id: form.revision_id,
+        expected_base_sha: form.expected_base_sha,
+        patch: Digest::of(&bytes),
+        patch_bytes: ByteCount::new(bytes.len() as u64),
+    };
+    Ok((call, Some(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tool::{FieldKind, TOOLS};
+
+    fn sample(kind: FieldKind) -> Value {
+        match kind {
+            FieldKind::ProjectId => json!("p"),
+            FieldKind::RevisionId => json!("rev-1"),
+            FieldKind::RelativePath => json!("src/a.py"),
+            FieldKind::Digest => json!(Digest::of(b"x").to_string()),
+            FieldKind::UnifiedDiff => json!("--- a/x\n+++ b/x\n"),
+            FieldKind::ApprovedGate => json!("unit"),
+            FieldKind::IdempotencyKey => json!("k-1"),
+            FieldKind::ImmutableId => json!("prop_0123456789abcdef"),
+            FieldKind::Capability => json!("dependency.add"),
+            _ => json!("words"),
+        }
+    }
+
+    fn one(value: &Value) -> Result<Move, Denial> {
+        read_answer(value.to_string().as_bytes()).and_then(|mut moves| moves.remove(0))
+    }
+
+    // proves E-E01 E-E02 E-E03 E-E04 E-E05 E-E06 E-C10
+    // break crates/domain/run/src/answer.rs: `struct ReadForm {` -> `struct ReadForm { #[serde(default)] _command: Option<String>,`
+    #[test]
+    fn every_tool_takes_its_contract_and_not_one_field_more_or_less() {
+        assert_eq!(TOOLS.len(), ToolName::ALL.len());
+        for tool in TOOLS {
+            let full: serde_json::Map<String, Value> =
+                tool.input.iter().map(|field| (field.name.to_owned(), sample(field.kind))).collect();
+            let call =
+                |input: &serde_json::Map<String, Value>| one(&json!({"tool": tool.name, "input": input}));
+            assert!(call(&full).is_ok(), "{}: {:?}", tool.name, call(&full));
+            for field in tool.input {
+                let mut without = full.clone();
+                without.remove(field.name);
+                assert_eq!(call(&without).is_err(), field.required, "{} without {}", tool.name, field.name);
+                let mut wrong = full.clone();
+                wrong.insert(field.name.to_owned(), json!(7));
+                assert_eq!(call(&wrong).unwrap_err().code, DenialCode::InputInvalid, "{}", field.name);
+            }
+            for extra in ["command", "acceptanceMet", "shell", "_command", "timeoutMs", "sandbox"] {
+                let mut more = full.clone();
+                more.insert(extra.to_owned(), json!("rm -rf /"));
+                assert_eq!(
+                    call(&more).unwrap_err().code,
+                    DenialCode::InputInvalid,
+                    "{} + {extra}",
+                    tool.name
+                );
+            }
+        }
+    }
+
+    // proves E-C04
+    // break crates/domain/run/src/answer.rs: `admit_within(bytes, limits::AGENT_ANSWER_BYTES).map_err` -> `admit_within(b"{}", limits::AGENT_ANSWER_BYTES).map_err`
+    #[test]
+    fn prose_unknown_tools_and_malformed_json_are_denials_with_a_code() {
+        for (answer, code) in [
+            ("Sure! I will now fix the bug.", DenialCode::AnswerMalformed),
+            ("", DenialCode::AnswerMalformed),
+            ("[]", DenialCode::AnswerMalformed),
+            ("{\"tool\":\"read_project_file\"", DenialCode::AnswerMalformed),
+            ("{\"tool\":\"run_shell\",\"input\":{}}", DenialCode::ToolUnknown),
+            (
+                "{\"tool\":\"run_named_gate\",\"tool\":\"run_named_gate\",\"input\":{}}",
+                DenialCode::AnswerMalformed,
+            ),
+            (
+                "{\"tool\":\"run_named_gate\",\"input\":{},\"acceptanceMet\":true}",
+                DenialCode::AnswerMalformed,
+            ),
+            ("{\"calls\":[]}", DenialCode::AnswerMalformed),
+            ("{\"calls\":[],\"plan\":[]}", DenialCode::AnswerMalformed),
+        ] {
+            let denial = read_answer(answer.as_bytes()).and_then(|mut moves| moves.remove(0)).unwrap_err();
+            assert_eq!(denial.code, code, "{answer}");
+        }
+        let positive =
+            "{\"plan\":[{\"id\":\"s1\",\"summary\":\"x\",\"work\":\"domain\",\"cases\":[\"AC-1\"]}]}";
+        assert!(matches!(read_answer(positive.as_bytes()).unwrap()[0], Ok(Move::Plan(_))));
+    }
+
+    #[test]
+    fn ten_thousand_calls_at_once_are_refused_as_a_whole() {
+        let call = json!({"tool": "list_project_files", "input": {"projectId": "p", "revisionId": "rev-1"}});
+        let many = |count: usize| json!({"calls": vec![call.clone(); count]}).to_string();
+        assert_eq!(read_answer(many(10_000).as_bytes()).unwrap_err().code, DenialCode::TooManyCalls);
+        assert_eq!(read_answer(many(64).as_bytes()).unwrap().len(), 64);
+    }
+
+    // proves E-E08
+    // break crates/domain/run/src/answer.rs: `path: read_path(&form.path)?,` -> `path: read_path("src/a.py").map(|_| form.path.replace("..", "").trim_start_matches('/').parse().unwrap_or_else(|_| read_path("a").unwrap()))?,`
+    #[test]
+    fn a_path_that_leaves_the_project_is_refused_before_anything_is_read() {
+        let read = |path: &str| {
+            one(&json!({"tool": "read_project_file",
+                "input": {"projectId": "p", "revisionId": "rev-1", "path": path}}))
+        };
+        assert!(read("src/a.py").is_ok());
+        for path in ["../other/.env", "/etc/passwd", "a/../../b", ".git/config", "a//b", "a\0b", ""] {
+            assert_eq!(read(path).unwrap_err().code, DenialCode::PathRefused, "{path:?}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+use std::collections::BTreeMap;
+
+use ambit_canonical::{CanonicalBytes, EncodeError};
+use ambit_ids::{ApproverId, Digest, ProposalId, ReceiptId, RunId, Scope, UnixMs};
+use ambit_policy::{ApprovalInHand, Capability};
+use serde::Serialize;
+
+/// A call that the policy holds back until a person approves exactly it.
+///
+/// Its id is derived from its content, so another patch, base, policy or capability is another proposal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HeldProposal {
+    /// The owner of the run.
+    pub scope: Scope,
+    /// The run.
+    pub run: RunId,
+    /// The policy set that held it back.
+    pub policy: Digest,
+    /// What it needs.
+    pub capability: Capability,
+    /// The digest of the call's exact arguments.
+    pub arguments: Digest,
+    /// The digest of the patch that would be applied.
+    pub subject: Digest,
+    /// The digest of the tree that it would be applied to.
+    pub target: Digest,
+    /// The digest of the tree that would result.
+    pub expected_effect: Digest,
+    /// The artifacts that speak for or against it: the newest record of each gate.
+    pub evidence: Vec<Digest>,
+    /// What undoes it.
+    pub rollback: Rollback,
+}
+
+/// What undoes an approved effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rollback {
+    /// The effect exists only in the run's own revision: cancelling the run leaves it ineligible, and the base
+    /// revision never changes.
+    CancelRun,
+}
+
+impl HeldProposal {
+    /// The canonical bytes: what an approver sees and what is hashed.
+    ///
+    /// # Errors
+    /// [`EncodeError`], which no proposal that was made from a state has.
+    pub fn to_canonical(&self) -> Result<CanonicalBytes, EncodeError> {
+        ambit_canonical::encode(self)
+    }
+
+    /// The digest of the content.
+    ///
+    /// # Errors
+    /// As [`to_canonical`](Self::to_canonical).
+    pub fn digest(&self) -> Result<Digest, EncodeError> {
+        Ok(self.to_canonical()?.digest())
+    }
+}
+
+/// The id of the proposal with this digest.
+///
+/// # Panics
+/// Never: thirty-two hexadecimal digits are a valid id.
+#[must_use]
+pub fn proposal_id(digest: Digest) -> ProposalId {
+    #[expect(clippy::expect_used, reason = "hexadecimal digits fit the grammar of ids")]
+    // INVARIANT: `prop_` and 32 characters of [0-9a-f].
+    ProposalId::new(format!("prop_{}", &digest.to_hex()[..32])).expect("hexadecimal digits are a valid id")
+}
+
+/// An approval that was asked for and is not decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingApproval {
+    /// The proposal.
+    pub proposal: ProposalId,
+    /// The digest of its content, which the decision must quote.
+    pub digest: Digest,
+    /// What is asked for.
+    pub capability: Capability,
+    /// The position in the run's stream at which it was asked for, which the decision must quote.
+    pub asked_at: u64,
+    /// When the question ends by itself, and the run with it.
+    pub expires: UnixMs,
+}
+
+/// A decision of a person about one proposal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovalDecision {
+    /// The proposal.
+    pub proposal: ProposalId,
+    /// The digest that the person saw.
+    pub digest: Digest,
+    /// The position of the question that the person answers.
+    pub expected_sequence: u64,
+    /// What was decided.
+    pub verdict: ApprovalVerdict,
+    /// Who decided, as authenticated by the approver's key.
+    pub approver: ApproverId,
+    /// The receipt that this decision gets.
+    pub receipt: ReceiptId,
+    /// The digest of the signed decision, kept as a blob.
+    pub evidence: Digest,
+}
+
+/// The two answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApprovalVerdict {
+    /// It may be done once.
+    Approved,
+    /// It may not be done.
+    Rejected,
+}
+
+impl ApprovalVerdict {
+    /// The answer as tools and records spell it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Rejected => "rejected",
+        }
+    }
+}
+
+/// An approval that was granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// Its id: all that the agent sees of it.
+    pub id: ReceiptId,
+    /// The proposal.
+    pub proposal: ProposalId,
+    /// What was approved.
+    pub capability: Capability,
+    /// The digest of the arguments that were approved.
+    pub arguments: Digest,
+    /// When it ends.
+    pub expires: UnixMs,
+    /// Whether it was used. It is used once.
+    pub consumed: bool,
+}
+
+/// The held proposals and receipts of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ApprovalBook {
+    held: BTreeMap<ProposalId, HeldProposal>,
+    receipts: BTreeMap<ReceiptId, Receipt>,
+}
+
+impl ApprovalBook {
+    /// The held proposal of this id.
+    #[must_use]
+    pub fn held(&self, id: &ProposalId) -> Option<&HeldProposal> {
+        self.held.get(id)
+    }
+
+    /// The receipts, by id.
+    pub fn receipts(&self) -> impl Iterator<Item = &Receipt> {
+        self.receipts.values()
+    }
+
+    /// The unused, unexpired receipt for exactly these arguments.
+    #[must_use]
+    pub fn in_hand(&self, arguments: Digest, now: UnixMs) -> Option<&Receipt> {
+        self.receipts
+            .values()
+            .find(|receipt| receipt.arguments == arguments && !receipt.consumed && now < receipt.expires)
+    }
+
+    /// The same as a fact for the policy.
+    #[must_use]
+    pub fn as_fact(&self, arguments: Digest, now: UnixMs) -> Option<ApprovalInHand> {
+        self.in_hand(arguments, now).map(|receipt| ApprovalInHand {
+            capability: receipt.capability,
+            subject: receipt.arguments,
+            expires: receipt.expires,
+        })
+    }
+
+    /// The book with a proposal held back.
+    #[must_use]
+    pub fn hold(mut self, id: ProposalId, proposal: HeldProposal) -> Self {
+        self.held.insert(id, proposal);
+        self
+    }
+
+    /// The book with a receipt.
+    #[must_use]
+    pub fn grant(mut self, receipt: Receipt) -> Self {
+        self.receipts.insert(receipt.id.clone(), receipt);
+        self
+    }
+
+    /// The book with a receipt used up.
+    #[must_use]
+    pub fn consume(mut self, id: &ReceiptId) -> Self {
+        if let Some(receipt) = self.receipts.get_mut(id) {
+            receipt.consumed = true;
+        }
+        self
+    }
+}

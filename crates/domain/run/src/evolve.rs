@@ -1,0 +1,283 @@
+use std::collections::BTreeMap;
+
+use ambit_ids::UnixMs;
+use ambit_policy::ToolName;
+
+use crate::approvals::{ApprovalVerdict, PendingApproval, Receipt, proposal_id};
+use crate::event::{CallDecided, CallOutcome, Event, Observation, SandboxHeld};
+use crate::ledger::{Amounts, Ledger};
+use crate::pins::Pins;
+use crate::state::{Cleanup, Closing, Dossier, Ended, FailedGate, InFlight, Open, OpenTurn, Stage, State};
+use crate::step::hidden_checks;
+
+/// The state after an event. Total: an event that does not fit the state leaves it as it is, apart from being counted.
+///
+/// Only events that [`step`](crate::step) answered for this very state are ever stored, so none that is replayed fails
+/// to fit; a stream in which one does is refused by the verifier, which replays the steps too.
+#[must_use]
+pub fn evolve(state: State, event: &Event) -> State {
+    match (state, event) {
+        (State::Vacant, Event::Admitted { pins, at }) => State::Open(Box::new(admitted(pins, *at))),
+        (State::Vacant, _) => State::Vacant,
+        (State::Open(open), event) => evolve_open(*open, event),
+        (State::Closing(closing), event) => evolve_closing(*closing, event),
+        (State::Ended(mut ended), _) => {
+            ended.dossier.events += 1;
+            State::Ended(ended)
+        }
+    }
+}
+
+fn admitted(pins: &Pins, at: UnixMs) -> Open {
+    Open {
+        dossier: Dossier {
+            head: pins.base.tree,
+            ledger: Ledger::new(pins.limits, at),
+            pins: pins.clone(),
+            events: 1,
+            plan: None,
+            patches: Vec::new(),
+            gates: crate::GateBook::default(),
+            hidden: Vec::new(),
+            attempts: BTreeMap::new(),
+            unexplained: None,
+            approvals: crate::ApprovalBook::default(),
+            turns: 0,
+            denials: 0,
+            allocations: 0,
+            last_observation: None,
+        },
+        sandbox: None,
+        stage: Stage::Sandbox,
+    }
+}
+
+fn evolve_open(mut open: Open, event: &Event) -> State {
+    let position = open.dossier.events;
+    open.dossier.events += 1;
+    match event {
+        Event::SandboxAllocated(held) => hold_sandbox(&mut open.dossier, &mut open.sandbox, held),
+        Event::SandboxLost { .. } => open.sandbox = None,
+        Event::TurnOpened { turn, reserved } => {
+            let reserved = Amounts::turn(*reserved);
+            open.dossier.turns = *turn;
+            open.dossier.ledger = open.dossier.ledger.reserve(&reserved);
+            open.stage = Stage::Agent(OpenTurn { turn: *turn, reserved });
+        }
+        Event::TurnSettled { charged, .. } => {
+            if let Stage::Agent(turn) = &mut open.stage {
+                let used = Amounts::turn(*charged);
+                open.dossier.ledger = open.dossier.ledger.settle(&turn.reserved, &used);
+                turn.reserved = Amounts::default();
+            }
+        }
+        Event::PlanAccepted { plan, .. } => open.dossier.plan = Some(plan.clone()),
+        Event::ProposalDenied { .. } => open.dossier.denials += 1,
+        Event::HypothesisRecorded { .. } => open.dossier.unexplained = None,
+        Event::CallDecided(decided) => decide(&mut open, decided, position),
+        Event::CallObserved { observation, .. } => {
+            if let Stage::Call(flight) = &open.stage {
+                open.dossier = observe(open.dossier, flight, observation);
+            }
+            open.dossier.last_observation = Some(observation.clone());
+        }
+        Event::ApprovalRequested { turn, proposal, digest, capability, expires } => {
+            open.stage = Stage::Approval {
+                turn: *turn,
+                pending: PendingApproval {
+                    proposal: proposal.clone(),
+                    digest: *digest,
+                    capability: *capability,
+                    asked_at: position,
+                    expires: *expires,
+                },
+            };
+        }
+        Event::ApprovalDecided { decision, receipt_expires } => {
+            if decision.verdict == ApprovalVerdict::Approved
+                && let Some(held) = open.dossier.approvals.held(&decision.proposal)
+            {
+                let receipt = Receipt {
+                    id: decision.receipt.clone(),
+                    proposal: decision.proposal.clone(),
+                    capability: held.capability,
+                    arguments: held.arguments,
+                    expires: *receipt_expires,
+                    consumed: false,
+                };
+                open.dossier.approvals = open.dossier.approvals.grant(receipt);
+            }
+        }
+        Event::ApprovalConsumed { receipt, .. } => {
+            open.dossier.approvals = open.dossier.approvals.consume(receipt);
+        }
+        Event::HiddenCheckObserved(record) => {
+            open.dossier.hidden.push(record.clone());
+            if let Stage::HiddenChecks(remaining) = &mut open.stage
+                && !remaining.is_empty()
+            {
+                remaining.remove(0);
+            }
+        }
+        Event::Stopping { reason } => return stop(open, reason.clone()),
+        Event::Admitted { .. }
+        | Event::ApprovalExpired { .. }
+        | Event::LimitReached { .. }
+        | Event::CancelRequested { .. }
+        | Event::ProcessesTerminated { .. }
+        | Event::TraceExported { .. }
+        | Event::SandboxDestroyed { .. }
+        | Event::CleanupFailed { .. }
+        | Event::RevisionMarked { .. }
+        | Event::Ended { .. } => {}
+    }
+    begin_hidden_checks(&mut open, event);
+    State::Open(Box::new(open))
+}
+
+/// A gate observation that meets acceptance is followed by the hidden checks, where the blueprint has any.
+fn begin_hidden_checks(open: &mut Open, event: &Event) {
+    if let Event::CallObserved { observation: Observation::GateFinished(_), .. } = event
+        && crate::acceptance(&open.dossier) == crate::Acceptance::Met
+    {
+        let checks = hidden_checks(&open.dossier.pins);
+        if !checks.is_empty() {
+            open.stage = Stage::HiddenChecks(checks);
+        }
+    }
+}
+
+fn hold_sandbox(dossier: &mut Dossier, sandbox: &mut Option<SandboxHeld>, held: &SandboxHeld) {
+    dossier.allocations = held.allocation;
+    *sandbox = Some(held.clone());
+}
+
+fn decide(open: &mut Open, decided: &CallDecided, position: u64) {
+    let dossier = &mut open.dossier;
+    match &decided.outcome {
+        CallOutcome::Perform => {
+            if decided.call.tool() == ToolName::ApplyProjectPatch
+                && let Some((gate, _)) = crate::acceptance::current_gate(dossier)
+            {
+                *dossier.attempts.entry(gate.clone()).or_default() += 1;
+            }
+            dossier.ledger = dossier.ledger.clone().reserve(&decided.reserved);
+            open.stage = Stage::Call(Box::new(InFlight {
+                turn: decided.turn,
+                call: decided.call.clone(),
+                intent: position,
+                reserved: decided.reserved,
+                tree: dossier.head,
+                expected_tree: decided.expected_tree,
+            }));
+        }
+        CallOutcome::Denied(_) | CallOutcome::Ends(_) | CallOutcome::OverLimit(_) => dossier.denials += 1,
+        CallOutcome::Held(held) => {
+            dossier.denials += 1;
+            if let Ok(digest) = held.digest() {
+                dossier.approvals =
+                    std::mem::take(&mut dossier.approvals).hold(proposal_id(digest), (**held).clone());
+            }
+        }
+        CallOutcome::Replayed(observation) => dossier.last_observation = Some((**observation).clone()),
+    }
+}
+
+/// What a call used up. What did not happen, or not provably, is charged as if it had.
+fn settle_call(mut dossier: Dossier, flight: &InFlight, observation: &Observation) -> Dossier {
+    let used = match observation {
+        Observation::GateFinished(record) => Amounts { output: record.output, ..flight.reserved },
+        _ => flight.reserved,
+    };
+    dossier.ledger = dossier.ledger.settle(&flight.reserved, &used);
+    dossier
+}
+
+/// What an observation changes: a patch or a gate execution becomes part of the dossier.
+fn observe(dossier: Dossier, flight: &InFlight, observation: &Observation) -> Dossier {
+    let mut dossier = settle_call(dossier, flight, observation);
+    match observation {
+        Observation::PatchApplied(patch) => {
+            dossier.head = patch.tree;
+            dossier.patches.push(patch.clone());
+        }
+        Observation::GateFinished(record) => {
+            dossier.unexplained = (!record.ending.is_success()).then(|| FailedGate {
+                gate: record.gate.clone(),
+                attempt: record.attempt,
+                artifact: record.artifact,
+            });
+            dossier.gates = dossier.gates.with(record.clone());
+        }
+        _ => {}
+    }
+    dossier
+}
+
+fn stop(open: Open, reason: crate::StopReason) -> State {
+    let stopped_in = open.phase();
+    let in_flight = match open.stage {
+        Stage::Call(flight) => Some(*flight),
+        _ => None,
+    };
+    let cleanup = if open.sandbox.is_some() { Cleanup::Terminate } else { Cleanup::Export };
+    State::Closing(Box::new(Closing {
+        dossier: open.dossier,
+        sandbox: open.sandbox,
+        stopped_in,
+        reason,
+        in_flight,
+        cleanup,
+        failures: 0,
+    }))
+}
+
+fn evolve_closing(mut closing: Closing, event: &Event) -> State {
+    closing.dossier.events += 1;
+    match event {
+        Event::SandboxAllocated(held) => {
+            hold_sandbox(&mut closing.dossier, &mut closing.sandbox, held);
+            closing.cleanup = Cleanup::Terminate;
+        }
+        Event::CallObserved { observation, .. } => {
+            // What a call did after the run began to end is charged and told; the revision stays as it was.
+            if let Some(flight) = closing.in_flight.take() {
+                closing.dossier = settle_call(closing.dossier, &flight, observation);
+            }
+            closing.dossier.last_observation = Some(observation.clone());
+        }
+        Event::ProcessesTerminated { .. } => advance(&mut closing, Cleanup::Export),
+        Event::TraceExported { .. } => advance(&mut closing, Cleanup::Destroy),
+        Event::SandboxDestroyed { .. } => {
+            closing.sandbox = None;
+            advance(&mut closing, Cleanup::Settle { proven: true });
+        }
+        Event::CleanupFailed { .. } => {
+            closing.failures += 1;
+            if closing.failures >= crate::CLEANUP_TRIES {
+                let next = match closing.cleanup {
+                    Cleanup::Terminate => Cleanup::Export,
+                    Cleanup::Export => Cleanup::Destroy,
+                    Cleanup::Destroy | Cleanup::Settle { .. } => Cleanup::Settle { proven: false },
+                };
+                advance(&mut closing, next);
+            }
+        }
+        Event::Ended { phase, reason } => {
+            return State::Ended(Box::new(Ended {
+                preview_ready: *phase == crate::Phase::Completed,
+                cleanup_proven: closing.cleanup == Cleanup::Settle { proven: true },
+                dossier: closing.dossier,
+                phase: *phase,
+                reason: reason.clone(),
+            }));
+        }
+        _ => {}
+    }
+    State::Closing(Box::new(closing))
+}
+
+fn advance(closing: &mut Closing, next: Cleanup) {
+    closing.cleanup = next;
+    closing.failures = 0;
+}

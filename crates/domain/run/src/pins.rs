@@ -1,0 +1,139 @@
+use std::collections::BTreeSet;
+
+use ambit_ids::{
+    AgentId, BlueprintId, ByteCount, CaseId, Digest, DocumentName, GateId, MicroUsd, PathSet, RevisionId,
+    RunId, RunName, Scope,
+};
+use ambit_policy::LifecycleStage;
+
+use crate::ledger::Limits;
+
+/// Everything that a run is pinned to at its admission. None of it changes for the life of the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pins {
+    /// Who owns the run.
+    pub scope: Scope,
+    /// The run.
+    pub run: RunId,
+    /// The name that a person gave it.
+    pub name: Option<RunName>,
+    /// What the agent is asked for, in the words of the blueprint or of the revision request.
+    pub goal: String,
+    /// The blueprint and the digest that was approved.
+    pub blueprint: BlueprintPin,
+    /// Where the blueprint stands in the customer's lifecycle. Only one stage can be admitted.
+    pub stage: LifecycleStage,
+    /// Who owns the result now and later, and what must eventually be cleaned up.
+    pub accountability: Accountability,
+    /// The revision that the run starts from.
+    pub base: RevisionPin,
+    /// The fresh revision that the run opens.
+    pub revision: RevisionId,
+    /// The digest of the policy set: tool rules, commands, egress, secrets, retention.
+    pub policy: Digest,
+    /// The execution profile.
+    pub profile: ProfilePin,
+    /// The digest of the catalog that gate commands come from.
+    pub catalog: Digest,
+    /// The image that the sandbox is made from.
+    pub image: Digest,
+    /// The paths that the run may change.
+    pub paths: PathSet,
+    /// The kinds of work that a plan may hold.
+    pub work: BTreeSet<String>,
+    /// The acceptance cases that a plan may cite.
+    pub cases: BTreeSet<CaseId>,
+    /// The gates that must pass, from cheap to dear.
+    pub gates: Vec<GatePin>,
+    /// The effective limits: the least of command, blueprint and profile.
+    pub limits: Limits,
+    /// Who answers the turns.
+    pub agent: AgentPin,
+    /// The revision request that the run answers, if it answers one.
+    pub request: Option<RequestPin>,
+}
+
+impl Pins {
+    /// The pinned gate of this id.
+    #[must_use]
+    pub fn gate(&self, id: &GateId) -> Option<&GatePin> {
+        self.gates.iter().find(|gate| gate.id == *id)
+    }
+}
+
+/// A blueprint by name and content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlueprintPin {
+    /// Its name in the project.
+    pub id: BlueprintId,
+    /// The digest that was approved.
+    pub digest: Digest,
+}
+
+/// A revision by place and content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevisionPin {
+    /// Its place in the lineage.
+    pub id: RevisionId,
+    /// The digest of its tree.
+    pub tree: Digest,
+}
+
+/// An execution profile by name and content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfilePin {
+    /// Its name.
+    pub name: DocumentName,
+    /// Its digest.
+    pub digest: Digest,
+}
+
+/// The agent that answers the turns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentPin {
+    /// Who it is.
+    pub id: AgentId,
+    /// The digest of what it is made from: a transcript, or prompts and model settings.
+    pub definition: Digest,
+    /// The most that one of its turns can cost, reserved before each.
+    pub turn_quote: MicroUsd,
+}
+
+/// Who answers for the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accountability {
+    /// Who owns the work now.
+    pub owner: String,
+    /// Who owns the result in the next stage.
+    pub later_owner: String,
+    /// What must be cleaned up in the end.
+    pub cleanup: String,
+}
+
+/// A gate, with everything about it that a decision needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatePin {
+    /// Its id.
+    pub id: GateId,
+    /// The acceptance cases that it checks.
+    pub cases: BTreeSet<CaseId>,
+    /// The digest of the command that its id resolves to.
+    pub command: Digest,
+    /// What one execution costs.
+    pub cost: MicroUsd,
+    /// The most output that one execution can make.
+    pub output: ByteCount,
+    /// The processes that one execution runs side by side, as the catalog declares.
+    pub processes: u32,
+    /// A further command that must pass before acceptance, of which the agent never learns.
+    pub hidden_check: Option<GateId>,
+}
+
+/// A customer's wish for a change, bound to an acceptance case of the same blueprint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestPin {
+    /// The digest of the request as it was recorded.
+    pub digest: Digest,
+    /// The case that it belongs to.
+    pub case: CaseId,
+}
