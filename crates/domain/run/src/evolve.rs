@@ -79,6 +79,7 @@ fn evolve_open(mut open: Open, event: &Event) -> State {
             if let Stage::Call(flight) = &open.stage {
                 open.dossier = observe(open.dossier, flight, observation);
             }
+            open.stage = Stage::Observed;
             open.dossier.last_observation = Some(observation.clone());
         }
         Event::ApprovalRequested { turn, proposal, digest, capability, expires } => {

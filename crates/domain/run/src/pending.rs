@@ -85,7 +85,7 @@ fn of_open(open: &Open) -> Vec<Effect> {
         Stage::HiddenChecks(remaining) if ready => {
             effects.extend(remaining.first().cloned().map(Effect::CheckHidden));
         }
-        Stage::Agent(_) | Stage::Call(_) | Stage::HiddenChecks(_) => {}
+        Stage::Agent(_) | Stage::Call(_) | Stage::Observed | Stage::HiddenChecks(_) => {}
     }
     effects.push(Effect::WakeAt(deadline));
     effects

@@ -106,6 +106,9 @@ pub enum Stage {
     Agent(OpenTurn),
     /// The observation of a call that was decided.
     Call(Box<InFlight>),
+    /// Nothing any more: the call was observed, and the same step opens the next turn or ends the run. A run never
+    /// rests here.
+    Observed,
     /// A person.
     Approval {
         /// The turn of the call that asked.
@@ -243,7 +246,7 @@ impl Open {
         let working = if self.dossier.plan.is_some() { Phase::Editing } else { Phase::Planning };
         match &self.stage {
             Stage::Sandbox => Phase::Queued,
-            Stage::Agent(_) => working,
+            Stage::Agent(_) | Stage::Observed => working,
             Stage::Call(flight) => match flight.call {
                 ToolCall::RunNamedGate { .. } => Phase::Checking,
                 _ => working,

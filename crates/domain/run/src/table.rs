@@ -51,7 +51,8 @@ impl StateKind {
             State::Open(open) => match &open.stage {
                 Stage::Sandbox => Self::AwaitingSandbox,
                 Stage::Agent(_) => Self::AwaitingAgent,
-                Stage::Call(_) => Self::CallInFlight,
+                // A run never rests in `Observed`: the step that reaches it also opens a turn or ends the run.
+                Stage::Call(_) | Stage::Observed => Self::CallInFlight,
                 Stage::Approval { .. } => Self::AwaitingApproval,
                 Stage::HiddenChecks(_) => Self::CheckingHidden,
             },

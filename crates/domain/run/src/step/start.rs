@@ -82,7 +82,11 @@ fn recover_stage(draft: &mut Draft) {
             draft.push(Event::CallObserved { turn, observation: Observation::Unknown });
             draft.open_next_turn();
         }
-        Stage::Call(_) | Stage::Sandbox | Stage::Approval { .. } | Stage::HiddenChecks(_) => {}
+        Stage::Call(_)
+        | Stage::Observed
+        | Stage::Sandbox
+        | Stage::Approval { .. }
+        | Stage::HiddenChecks(_) => {}
     }
 }
 
