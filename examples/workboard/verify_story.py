@@ -6,6 +6,7 @@ STORY and in the checks below it. 1: something did not, and is named.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 UNIT, TENANT, BUILD = GATES = ("unit.todo-idempotency", "tenant-integration", "clean-build")
@@ -39,7 +40,7 @@ DUPLICATE = Red("AssertionError", "1 != 2 : duplicate completion event")
 FOREIGN = Red("AssertionError", "404 != 200 : southgate completed an item of northstar")
 
 # Each patch in its order, and what unit.todo-idempotency, tenant-integration and clean-build say after it.
-STORY: Tuple[Tuple[str, Tuple[Optional[Red], ...]], ...] = (
+STORY: tuple[tuple[str, tuple[Red | None, ...]], ...] = (
     ("rev-0", (NO_DOMAIN, NO_API, GREEN)),
     ("10-complete-domain", (DUPLICATE, NO_API, GREEN)),
     ("20-fix-idempotency", (GREEN, NO_API, GREEN)),
@@ -70,7 +71,7 @@ class Outcome(NamedTuple):
     words: str
     seconds: float
 
-    def fingerprint(self) -> Tuple[str, str]:
+    def fingerprint(self) -> tuple[str, str]:
         """The error type and the location of the first failure."""
         failure = self.words.split("=" * 70)[1]
         place = re.findall(r'^  File ".*/(tests/.+)", line (\d+), in (\w+)$', failure, re.MULTILINE)[-1]
@@ -80,10 +81,10 @@ class Outcome(NamedTuple):
 class Gate(NamedTuple):
     """A named command of the catalog."""
 
-    argv: List[str]
-    environment: Dict[str, str]
+    argv: list[str]
+    environment: dict[str, str]
 
-    def command(self) -> List[str]:
+    def command(self) -> list[str]:
         """The command with this very Python in the place of the image's."""
         return [sys.executable if word == "python3" else word for word in self.argv]
 
@@ -95,13 +96,13 @@ class Gate(NamedTuple):
         )
         return Outcome(done.returncode, done.stdout + done.stderr, time.monotonic() - started)
 
-    def variables(self) -> Dict[str, str]:
+    def variables(self) -> dict[str, str]:
         """The catalog's environment, with the fixture where it lies outside of a sandbox."""
         here = {"WORKBOARD_SEED": str(HERE / "base" / "fixtures" / "seed.json")}
         return {name: here.get(name, value) for name, value in self.environment.items()}
 
 
-def read_catalog() -> Dict[str, Gate]:
+def read_catalog() -> dict[str, Gate]:
     """Reads the part of the catalog that this script needs; no library here reads YAML."""
     gates = {}
     for entry in re.split(r"^    - id: ", (HERE / "ambit" / "named-commands.yaml").read_text(), flags=re.MULTILINE)[1:]:
@@ -118,7 +119,7 @@ def expect(held: bool, otherwise: str) -> None:
         raise Unexpected(otherwise)
 
 
-def expect_outcome(where: str, gate: str, outcome: Outcome, wanted: Optional[Red]) -> None:
+def expect_outcome(where: str, gate: str, outcome: Outcome, wanted: Red | None) -> None:
     """Compares what a gate said with what it must say."""
     told = f"{where}: {gate} ended with status {outcome.status}:\n{outcome.words}"
     if wanted is GREEN:
@@ -168,15 +169,15 @@ def copy(tree: Path, to: Path) -> Path:
     return shutil.copytree(tree, to, ignore=shutil.ignore_patterns("build", "__pycache__", "*.sqlite"))
 
 
-def contents(tree: Path) -> Dict[str, bytes]:
+def contents(tree: Path) -> dict[str, bytes]:
     return {path.relative_to(tree).as_posix(): path.read_bytes() for path in sorted(tree.rglob("*")) if path.is_file()}
 
 
-def touched(name: str) -> List[str]:
+def touched(name: str) -> list[str]:
     return re.findall(r"^diff --git a/(.+) b/", patch_path(name).read_text(), re.MULTILINE)
 
 
-def patterns(key: str) -> List[str]:
+def patterns(key: str) -> list[str]:
     """The path patterns that stand in the blueprint under `key`."""
     blueprint = (HERE / "ambit" / "bp-1.yaml").read_text()
     (block,) = re.findall(rf"^  {key}:\n    paths:\n((?:      .*\n)+)", blueprint, re.MULTILINE)
@@ -184,11 +185,12 @@ def patterns(key: str) -> List[str]:
 
 
 def matches(path: str, pattern: str) -> bool:
-    expression = "".join({"**": ".*", "*": "[^/]*"}.get(part, re.escape(part)) for part in re.split(r"(\*\*|\*)", pattern))
-    return re.fullmatch(expression, path) is not None
+    wild = {"**": ".*", "*": "[^/]*"}
+    parts = re.split(r"(\*\*|\*)", pattern)
+    return re.fullmatch("".join(wild.get(part, re.escape(part)) for part in parts), path) is not None
 
 
-def broken_rule(name: str) -> Optional[str]:
+def broken_rule(name: str) -> str | None:
     """The rule that the paths of a patch break."""
     for rule, key, wrong in (("protected", "protectedOracles", True), ("out of scope", "scope", False)):
         if any(any(matches(path, pattern) for pattern in patterns(key)) is wrong for path in touched(name)):
@@ -196,9 +198,9 @@ def broken_rule(name: str) -> Optional[str]:
     return None
 
 
-def play(gates: Dict[str, Gate], folder: Path) -> Dict[str, Path]:
+def play(gates: dict[str, Gate], folder: Path) -> dict[str, Path]:
     """Plays the story; returns the tree after each step."""
-    trees: Dict[str, Path] = {}
+    trees: dict[str, Path] = {}
     prints = {}
     tree = HERE / "base"
     for name, wanted in STORY:
@@ -222,15 +224,15 @@ def play(gates: Dict[str, Gate], folder: Path) -> Dict[str, Path]:
     return trees
 
 
-def check_without_bug(gates: Dict[str, Gate], folder: Path, trees: Dict[str, Path]) -> None:
+def check_without_bug(gates: dict[str, Gate], folder: Path, trees: dict[str, Path]) -> None:
     """Without the bug there is no first failure, so whoever tells the story must notice."""
     tree = copy(trees["rev-0"], folder / "correct")
     apply("10-complete-domain-correct", tree)
-    expect(contents(tree) == contents(trees["20-fix-idempotency"]), "10-complete-domain-correct is not 10 and 20 together")
+    expect(contents(tree) == contents(trees["20-fix-idempotency"]), "10-complete-domain-correct is not 10 and 20 in one")
     expect_outcome("10-complete-domain-correct", UNIT, gates[UNIT].run(tree), GREEN)
 
 
-def check_rejected(gates: Dict[str, Gate], folder: Path, trees: Dict[str, Path]) -> None:
+def check_rejected(gates: dict[str, Gate], folder: Path, trees: dict[str, Path]) -> None:
     """Every rejected try applies where it is proposed, so that only its content can be the reason to reject it."""
     on_disk = {path.stem for path in (HERE / "patches" / "bad").iterdir()}
     expect(on_disk == set(REJECTED), f"rejected tries on disk: {sorted(on_disk)}")
@@ -246,7 +248,7 @@ def check_rejected(gates: Dict[str, Gate], folder: Path, trees: Dict[str, Path])
     expect_outcome("bad/widen-tenant", TENANT, gates[TENANT].run(widened), FOREIGN)
 
 
-def check_build(gates: Dict[str, Gate], folder: Path, trees: Dict[str, Path]) -> None:
+def check_build(gates: dict[str, Gate], folder: Path, trees: dict[str, Path]) -> None:
     """Equal sources give an equal archive, wherever and whenever, and the build leaves nothing else behind."""
     archives = []
     for number in (1, 2):
@@ -261,7 +263,7 @@ def check_build(gates: Dict[str, Gate], folder: Path, trees: Dict[str, Path]) ->
     expect(archives[0] == archives[1], "two builds of equal sources differ")
 
 
-def check_drill(gates: Dict[str, Gate], folder: Path, trees: Dict[str, Path]) -> None:
+def check_drill(gates: dict[str, Gate], folder: Path, trees: dict[str, Path]) -> None:
     """The drill keeps a gate busy, with a child process, until somebody ends it."""
     tree = copy(trees["rev-0"], folder / "drill")
     apply("drill/wait-on-child", tree)
@@ -279,10 +281,8 @@ def check_drill(gates: Dict[str, Gate], folder: Path, trees: Dict[str, Path]) ->
     except subprocess.TimeoutExpired:
         return
     finally:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(busy.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         busy.wait()
     raise Unexpected(f"the drill ended by itself with status {status}")
 

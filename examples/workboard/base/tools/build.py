@@ -11,7 +11,6 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from typing import List, Set
 
 ROOT = Path(__file__).resolve().parent.parent
 ARCHIVE = ROOT / "build" / "workboard.pyz"
@@ -27,7 +26,7 @@ class BuildFailed(Exception):
     """A step failed; the message says which and how."""
 
 
-def sources() -> List[Path]:
+def sources() -> list[Path]:
     """Everything that goes into the archive, in its order there."""
     return sorted((ROOT / "workboard").rglob("*.py")) + [ROOT / "page" / "index.html"]
 
@@ -80,7 +79,7 @@ def try_out() -> str:
     return f"{len(calls)} of {len(routes)} routes are called by the page"
 
 
-def page_calls(page: str) -> Set[str]:
+def page_calls(page: str) -> set[str]:
     """The routes that the page calls. It has one way to the network, and every call there names its route."""
     found = {f"{method} {PLACEHOLDER.sub('{}', plain or template)}" for method, plain, template in PAGE_CALL.findall(page)}
     named = len(PAGE_CALL.findall(page))
@@ -90,7 +89,7 @@ def page_calls(page: str) -> Set[str]:
     return found
 
 
-def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs Python on something of the project and shows its words where it fails."""
     try:
         done = subprocess.run(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable, Dict, List, Optional, Tuple
 
 from workboard import domain
 from workboard.domain import InvalidValue, WorkItem
@@ -26,7 +26,7 @@ class Request:
 
     method: str
     path: str
-    tenant: Optional[str] = None
+    tenant: str | None = None
     body: bytes = b""
 
 
@@ -35,7 +35,7 @@ class Response:
     """One answer: the HTTP status and a JSON document."""
 
     status: int
-    document: Dict[str, object]
+    document: dict[str, object]
 
 
 class Application:
@@ -82,7 +82,7 @@ class Application:
         return Response(200, {"events": [event_document(event) for event in self._repository.events(tenant)]})
 
 
-def item_document(item: WorkItem) -> Dict[str, object]:
+def item_document(item: WorkItem) -> dict[str, object]:
     """An item as the API shows it."""
     return {
         "id": item.item_id,
@@ -91,18 +91,18 @@ def item_document(item: WorkItem) -> Dict[str, object]:
     }
 
 
-def event_document(event: Event) -> Dict[str, object]:
+def event_document(event: Event) -> dict[str, object]:
     """An event as the API shows it."""
     return {"kind": event.kind.value, "item": event.item_id, "occurredAt": event.occurred_at}
 
 
-def _match(method: str, path: str) -> Optional[Tuple[str, List[str]]]:
+def _match(method: str, path: str) -> tuple[str, list[str]] | None:
     components = path.split("/")
     for route_method, template, name in ROUTES:
         expected = template.split("/")
         if route_method != method or len(expected) != len(components):
             continue
-        parameters: List[str] = []
+        parameters: list[str] = []
         for want, have in zip(expected, components):
             if want == "{item}":
                 parameters.append(have)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Tuple
 
 from workboard.events import Event, EventKind, each_time, once
 
@@ -31,7 +30,7 @@ class Transition:
     """An item after a change, and the events that the change means. No events: nothing changed."""
 
     item: WorkItem
-    events: Tuple[Event, ...]
+    events: tuple[Event, ...]
 
 
 def create(tenant: str, item_id: str, title: str, now: int) -> Transition:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from typing import Callable, Iterator, List, Optional
 
 from workboard import domain
 from workboard.domain import Transition, WorkItem
@@ -57,7 +57,7 @@ class Repository:
             _append(connection, transition)
         return item
 
-    def items(self, tenant: str) -> List[WorkItem]:
+    def items(self, tenant: str) -> list[WorkItem]:
         """The items of a tenant, oldest first."""
         with self._transaction("DEFERRED") as connection:
             rows = connection.execute(
@@ -66,7 +66,7 @@ class Repository:
             )
             return [WorkItem(*row) for row in rows]
 
-    def events(self, tenant: str) -> List[Event]:
+    def events(self, tenant: str) -> list[Event]:
         """The events of a tenant in the order in which they were kept."""
         with self._transaction("DEFERRED") as connection:
             rows = connection.execute(
@@ -114,7 +114,7 @@ class Repository:
                 connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
 
 
-def _load(connection: sqlite3.Connection, tenant: str, item_id: str) -> Optional[WorkItem]:
+def _load(connection: sqlite3.Connection, tenant: str, item_id: str) -> WorkItem | None:
     row = connection.execute(
         f"SELECT {ITEM_COLUMNS} FROM items WHERE tenant = ? AND item_id = ?",
         (tenant, item_id),

@@ -9,7 +9,6 @@ import secrets
 import tempfile
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import List, Optional
 
 import workboard
 from workboard import seed
@@ -51,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, template: str, *values: object) -> None:
         """Requests are not logged: their paths name items."""
 
-    def _body(self) -> Optional[bytes]:
+    def _body(self) -> bytes | None:
         declared = self.headers.get("Content-Length", "0")
         length = int(declared) if declared.isascii() and declared.isdigit() else BODY_BYTES + 1
         if length > BODY_BYTES:
@@ -118,7 +117,7 @@ def selfcheck() -> None:
     print("selfcheck ok")
 
 
-def main(arguments: List[str]) -> int:
+def main(arguments: list[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="workboard", description="Northstar Workboard")
     parser.add_argument("--database", default="workboard.sqlite", help="the database file")
