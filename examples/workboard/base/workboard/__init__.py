@@ -1,0 +1,1 @@
+"""Northstar Workboard: a small board of work items, kept apart by tenant."""
