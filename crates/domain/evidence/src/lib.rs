@@ -1,1 +1,13 @@
-//! Stored record types, their chain, and what follows from them.
+//! Evidence: the record types as they are stored, the chain that binds them, and what follows from them.
+//!
+//! Stored types carry a version and are apart from the events of the domain: an event may change with the code, a stored
+//! type never does. Whatever was written as `v1` is read as `v1` by every later version; a golden corpus holds that.
+
+#![forbid(unsafe_code)]
+
+mod chain;
+mod head;
+pub mod v1;
+
+pub use chain::{ChainBreak, ChainFault, Link, StreamName, leaf_hash, verify_chain};
+pub use head::head_message;

@@ -24,6 +24,8 @@ pub const FILE_BYTES: u64 = 64 << 20;
 pub const PATCH_BYTES: usize = 1 << 20;
 /// The most files that one patch may touch.
 pub const PATCH_FILES: usize = 256;
+/// The most bytes, as text, of all paths that one patch may touch: they stand in one record.
+pub const PATCH_PATH_BYTES: usize = 8 << 10;
 /// The most hunks of one patch.
 pub const PATCH_HUNKS: usize = 4096;
 
@@ -35,6 +37,10 @@ pub const AGENT_TEXT_BYTES: usize = 4096;
 pub const QUEUED_CALLS: usize = 64;
 /// The most steps of a plan.
 pub const PLAN_STEPS: usize = 32;
+/// The most bytes of all texts of a plan together.
+pub const PLAN_BYTES: usize = 12 << 10;
+/// The most bytes of facts, as text, that the record of a decision holds.
+pub const RECORD_FACT_BYTES: usize = 8 << 10;
 
 /// How much of each end of an output stream an observation carries. The whole lies in the blob store.
 pub const OUTPUT_WINDOW_BYTES: usize = 5 << 10;

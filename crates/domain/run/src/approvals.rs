@@ -3,13 +3,13 @@ use std::collections::BTreeMap;
 use ambit_canonical::{CanonicalBytes, EncodeError};
 use ambit_ids::{ApproverId, Digest, ProposalId, ReceiptId, RunId, Scope, UnixMs};
 use ambit_policy::{ApprovalInHand, Capability};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A call that the policy holds back until a person approves exactly it.
 ///
 /// Its id is derived from its content, so another patch, base, policy or capability is another proposal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HeldProposal {
     /// The owner of the run.
     pub scope: Scope,
@@ -34,7 +34,7 @@ pub struct HeldProposal {
 }
 
 /// What undoes an approved effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rollback {
     /// The effect exists only in the run's own revision: cancelling the run leaves it ineligible, and the base

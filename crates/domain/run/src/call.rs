@@ -1,11 +1,13 @@
 use ambit_canonical::EncodeError;
 use ambit_ids::{ByteCount, Digest, GateId, IdempotencyKey, ProjectId, ProposalId, RepoPath, RevisionId};
 use ambit_policy::{Capability, ToolName};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A typed call, as it was proposed. A patch stands here by its digest; its bytes are a blob.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "tool", rename_all = "snake_case", rename_all_fields = "camelCase")]
+///
+/// Its canonical form is what approvals and idempotency keys bind to, so the shape never changes for a tool that exists.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "tool", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum ToolCall {
     /// Reads one file.
     ReadProjectFile {

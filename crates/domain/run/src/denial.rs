@@ -136,9 +136,16 @@ impl fmt::Display for Denial {
     }
 }
 
-/// Cuts a text to what a record keeps of an agent's words, at a character boundary.
+/// A text of an agent as a record keeps it: without control characters other than line feed and tab, and cut at a
+/// character boundary. A record thereby stays within its size whatever the text was.
 #[must_use]
-pub(crate) fn bounded(mut text: String) -> String {
+pub(crate) fn bounded(text: String) -> String {
+    let plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    let mut text = if text.chars().all(plain) {
+        text
+    } else {
+        text.chars().map(|c| if plain(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
+    };
     if text.len() > limits::AGENT_TEXT_BYTES {
         let mut end = limits::AGENT_TEXT_BYTES;
         while !text.is_char_boundary(end) {

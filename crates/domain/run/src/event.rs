@@ -208,8 +208,10 @@ pub struct CallDecided {
     pub arguments: Digest,
     /// The plan step that it cites.
     pub step: Option<StepId>,
-    /// What trusted code found out about it.
+    /// What trusted code found out about it; the first of them where they are too many for a record.
     pub facts: Vec<Fact>,
+    /// How many facts there are in all. Every one of them stands in the request that the decision's input names.
+    pub facts_in_all: u32,
     /// What the policy answered.
     pub decision: Decision,
     /// What follows.

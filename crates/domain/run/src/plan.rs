@@ -39,6 +39,13 @@ impl Plan {
                 format!("the plan has {} steps; {} are allowed", steps.len(), limits::PLAN_STEPS),
             ));
         }
+        let bytes: usize = steps.iter().map(PlanStep::text_bytes).sum();
+        if bytes > limits::PLAN_BYTES {
+            return Err(Denial::new(
+                DenialCode::PlanTooLong,
+                format!("the plan has {bytes} bytes of text; {} are allowed", limits::PLAN_BYTES),
+            ));
+        }
         let mut seen = BTreeSet::new();
         for step in &steps {
             if !seen.insert(&step.id) {
@@ -75,6 +82,13 @@ impl Plan {
     #[must_use]
     pub fn cases(&self) -> BTreeSet<&CaseId> {
         self.steps.iter().flat_map(|step| &step.cases).collect()
+    }
+}
+
+impl PlanStep {
+    fn text_bytes(&self) -> usize {
+        let cases: usize = self.cases.iter().map(|case| case.as_str().len()).sum();
+        self.id.as_str().len() + self.summary.len() + self.work.len() + cases
     }
 }
 

@@ -1,4 +1,5 @@
-use ambit_ids::MicroUsd;
+use ambit_ids::{MicroUsd, limits};
+use ambit_policy::Fact;
 
 use super::{Draft, judge};
 use crate::approvals::proposal_id;
@@ -83,7 +84,8 @@ fn call(draft: &mut Draft, turn: u32, assessed: AssessedCall) -> Result<(), Refu
         call: assessed.call,
         arguments: assessed.arguments,
         step: assessed.step,
-        facts: assessed.facts,
+        facts_in_all: u32::try_from(assessed.facts.len()).unwrap_or(u32::MAX),
+        facts: first_facts(assessed.facts),
         decision: assessed.decision,
         outcome: judgement.outcome,
         reserved: judgement.reserved,
@@ -99,6 +101,18 @@ fn call(draft: &mut Draft, turn: u32, assessed: AssessedCall) -> Result<(), Refu
         CallOutcome::OverLimit(limit) => draft.stop_at(limit),
     }
     Ok(())
+}
+
+/// As many facts as fit a record beside everything else.
+fn first_facts(facts: Vec<Fact>) -> Vec<Fact> {
+    let mut bytes = 0;
+    facts
+        .into_iter()
+        .take_while(|fact| {
+            bytes += fact.to_string().len();
+            bytes <= limits::RECORD_FACT_BYTES
+        })
+        .collect()
 }
 
 /// A patch that follows a failed gate carries the cause that the agent supposes; it is recorded before the intent.

@@ -1,0 +1,148 @@
+use std::fmt;
+
+use ambit_canonical::EncodeError;
+use ambit_ids::{Digest, OrganizationId, ProjectId, RunId, limits};
+
+use crate::v1::Record;
+
+/// The leaf hash of a record: SHA-256 of a zero byte and the bytes (RFC 6962, section 2.1), so that one hash serves the
+/// chain and a Merkle tree.
+#[must_use]
+pub fn leaf_hash(bytes: &[u8]) -> Digest {
+    Digest::of_parts(&[&[0], bytes])
+}
+
+/// The name of a stream, as it stands in every record of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamName {
+    /// The organisation.
+    pub organization: OrganizationId,
+    /// The project; `None` for the organisation's own stream.
+    pub project: Option<ProjectId>,
+    /// The run; `None` for the project's own stream.
+    pub run: Option<RunId>,
+}
+
+impl StreamName {
+    /// What the first record of the stream carries as its predecessor, where no other stream is its origin.
+    #[must_use]
+    pub fn genesis(&self) -> Digest {
+        Digest::of(format!("ambit.stream/v1\n{self}\n").as_bytes())
+    }
+}
+
+impl fmt::Display for StreamName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.organization)?;
+        if let Some(project) = &self.project {
+            write!(f, "/{project}")?;
+        }
+        if let Some(run) = &self.run {
+            write!(f, "/{run}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A record that holds its place in the chain.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// The record.
+    pub record: Record,
+    /// Its leaf hash, computed from its bytes.
+    pub leaf: Digest,
+}
+
+/// Where a chain breaks.
+#[derive(Debug, thiserror::Error)]
+#[error("record {seq} of {stream}: {fault}")]
+pub struct ChainBreak {
+    /// The stream.
+    pub stream: StreamName,
+    /// The position.
+    pub seq: u64,
+    /// What is wrong.
+    #[source]
+    pub fault: Box<ChainFault>,
+}
+
+/// What breaks a chain.
+#[derive(Debug, thiserror::Error)]
+pub enum ChainFault {
+    /// The bytes are no record.
+    #[error("the bytes are no record of a known version")]
+    Unreadable(#[source] EncodeError),
+    /// The hash that is stored with the record is not the hash of its bytes.
+    #[error("its bytes were altered: they hash to {found}, and {stored} is stored with them")]
+    Altered {
+        /// The stored hash.
+        stored: Digest,
+        /// The hash of the bytes.
+        found: Digest,
+    },
+    /// The record says that it stands elsewhere.
+    #[error("it says that it is record {0}: a record is missing, repeated or out of order")]
+    Misplaced(u64),
+    /// The record says that it belongs to another stream.
+    #[error("it belongs to another stream")]
+    Foreign,
+    /// The record names another predecessor.
+    #[error("it follows {named}, but the record before it is {found}")]
+    Unlinked {
+        /// The predecessor that it names.
+        named: Digest,
+        /// The hash of the record before it.
+        found: Digest,
+    },
+}
+
+/// Reads a stream from its beginning and checks every link: bytes against hash, position, owner and predecessor.
+///
+/// The predecessor of the first record is not judged here: it is the genesis of the stream, or a record of the project
+/// that admitted a run, which only somebody who holds that stream can tell.
+///
+/// # Errors
+/// The first [`ChainBreak`].
+pub fn verify_chain<'a>(
+    stream: &StreamName,
+    records: impl IntoIterator<Item = (&'a [u8], Digest)>,
+) -> Result<Vec<Link>, ChainBreak> {
+    let mut links: Vec<Link> = Vec::new();
+    for (position, (bytes, stored)) in records.into_iter().enumerate() {
+        let seq = position as u64;
+        let link = check_link(stream, seq, links.last(), bytes, stored).map_err(|fault| ChainBreak {
+            stream: stream.clone(),
+            seq,
+            fault: Box::new(fault),
+        })?;
+        links.push(link);
+    }
+    Ok(links)
+}
+
+fn check_link(
+    stream: &StreamName,
+    seq: u64,
+    before: Option<&Link>,
+    bytes: &[u8],
+    stored: Digest,
+) -> Result<Link, ChainFault> {
+    let leaf = leaf_hash(bytes);
+    if leaf != stored {
+        return Err(ChainFault::Altered { stored, found: leaf });
+    }
+    let record: Record =
+        ambit_canonical::decode(bytes, limits::RECORD_BYTES).map_err(ChainFault::Unreadable)?;
+    if record.stream() != *stream {
+        return Err(ChainFault::Foreign);
+    }
+    if record.seq != seq {
+        return Err(ChainFault::Misplaced(record.seq));
+    }
+    match before {
+        Some(before) if record.prev != before.leaf => {
+            Err(ChainFault::Unlinked { named: record.prev, found: before.leaf })
+        }
+        _ => Ok(Link { record, leaf }),
+    }
+}

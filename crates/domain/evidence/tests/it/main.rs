@@ -1,0 +1,7 @@
+//! Stored types, from the outside: what is written is read back, by this version and by every later one.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
+
+mod chain;
+mod golden;
+mod samples;
