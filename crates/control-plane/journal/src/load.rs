@@ -1,8 +1,8 @@
+use ambit_evidence::signature::VerificationKey;
 use ambit_evidence::{Link, StreamName, head_message, verify_chain};
 use ambit_ids::Digest;
 use ambit_ports::signer::{KeyRole, PublicKey};
 use ambit_ports::store::{Seq, SignedHead, StoredRecord, StreamId};
-use ed25519_dalek::{Signature, VerifyingKey};
 
 use crate::{HeadFault, Journal, JournalError, Tip};
 
@@ -100,7 +100,7 @@ pub fn verify_head(
     signature: &[u8; 64],
     key: &PublicKey,
 ) -> Result<(), HeadFault> {
-    let key = VerifyingKey::from_bytes(&key.bytes).map_err(|_| HeadFault::Signature)?;
-    key.verify_strict(&head_message(name, seq, leaf), &Signature::from_bytes(signature))
-        .map_err(|_| HeadFault::Signature)
+    let genuine = VerificationKey::from_bytes(key.bytes)
+        .is_some_and(|key| key.verifies(&head_message(name, seq, leaf), signature));
+    if genuine { Ok(()) } else { Err(HeadFault::Signature) }
 }

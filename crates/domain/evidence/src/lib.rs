@@ -7,7 +7,10 @@
 
 mod chain;
 mod head;
+mod project;
+pub mod signature;
 pub mod v1;
 
 pub use chain::{ChainBreak, ChainFault, Link, StreamName, leaf_hash, verify_chain};
 pub use head::head_message;
+pub use project::{ClosedRun, DocumentKey, Project, RevisionRequest};

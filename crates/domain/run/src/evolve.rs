@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use ambit_ids::UnixMs;
 use ambit_policy::ToolName;
 
+use crate::ToolCall;
 use crate::approvals::{ApprovalVerdict, PendingApproval, Receipt, proposal_id};
 use crate::event::{CallDecided, CallOutcome, Event, Observation, SandboxHeld};
 use crate::ledger::{Amounts, Ledger};
@@ -162,6 +163,10 @@ fn decide(open: &mut Open, decided: &CallDecided, position: u64) {
             {
                 *dossier.attempts.entry(gate.clone()).or_default() += 1;
             }
+            let attempt = match &decided.call {
+                ToolCall::RunNamedGate { gate_id, .. } => dossier.gates.next_attempt(gate_id),
+                _ => 0,
+            };
             dossier.ledger = dossier.ledger.clone().reserve(&decided.reserved);
             open.stage = Stage::Call(Box::new(InFlight {
                 turn: decided.turn,
@@ -170,6 +175,7 @@ fn decide(open: &mut Open, decided: &CallDecided, position: u64) {
                 reserved: decided.reserved,
                 tree: dossier.head,
                 expected_tree: decided.expected_tree,
+                attempt,
             }));
         }
         CallOutcome::Denied(_) | CallOutcome::Ends(_) | CallOutcome::OverLimit(_) => dossier.denials += 1,

@@ -144,6 +144,8 @@ pub struct InFlight {
     pub tree: Digest,
     /// For a patch, the tree that must result.
     pub expected_tree: Option<Digest>,
+    /// For a gate, which execution of it this is, counted from 1; otherwise zero.
+    pub attempt: u32,
 }
 
 /// A hidden check that is still to run.

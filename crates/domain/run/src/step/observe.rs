@@ -22,7 +22,7 @@ pub(super) fn observed(draft: &mut Draft, turn: u32, observation: Observation) -
     if flight.turn != turn {
         return Err(Refusal::NotInFlight);
     }
-    let fits = observation_fits(draft.dossier()?, &flight, &observation);
+    let fits = observation_fits(&flight, &observation);
     let observation =
         if fits { observation } else { Observation::Failed { code: "OBSERVATION_MISMATCH".to_owned() } };
     draft.push(Event::CallObserved { turn, observation: observation.clone() });
@@ -67,7 +67,7 @@ fn is_repeated(dossier: &Dossier, record: &GateRecord) -> bool {
 }
 
 /// An observation belongs to the call that is in flight, or is told as the failure of a part of the platform.
-fn observation_fits(dossier: &Dossier, flight: &InFlight, observation: &Observation) -> bool {
+fn observation_fits(flight: &InFlight, observation: &Observation) -> bool {
     match (observation, &flight.call) {
         (Observation::Failed { .. } | Observation::Unknown, _)
         | (Observation::FilesListed { .. }, ToolCall::ListProjectFiles { .. })
@@ -85,7 +85,7 @@ fn observation_fits(dossier: &Dossier, flight: &InFlight, observation: &Observat
             record.gate == *gate_id
                 && record.key == *idempotency_key
                 && record.tree == flight.tree
-                && record.attempt == dossier.gates.next_attempt(gate_id)
+                && record.attempt == flight.attempt
         }
         _ => false,
     }

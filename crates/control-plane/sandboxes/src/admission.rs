@@ -1,0 +1,147 @@
+use std::collections::BTreeSet;
+use std::fmt;
+
+use ambit_blueprint::{AggregateLimits, ExecutionCapabilityProfile};
+use ambit_ports::sandbox::{
+    Cancellation, CapabilityManifest, Egress, Enforcer, Isolation, Preview, ProbeFamily, SecretDelivery,
+};
+
+/// The families of which every manifest must have at least one probe.
+const FAMILIES: [ProbeFamily; 6] = [
+    ProbeFamily::Positive,
+    ProbeFamily::Denied,
+    ProbeFamily::Failure,
+    ProbeFamily::Cancellation,
+    ProbeFamily::Cleanup,
+    ProbeFamily::Recovery,
+];
+
+/// A requirement of a profile that a backend does not meet on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmet {
+    /// The requirement, as the profile spells it.
+    pub requirement: &'static str,
+    /// What was measured.
+    pub measured: String,
+    /// What can be done about it; empty where nothing is known.
+    pub mend: String,
+}
+
+/// Why no sandbox is allocated: a backend that does not meet a profile is not used, and nothing is filled in for it.
+#[derive(Debug, thiserror::Error)]
+#[error("the backend does not meet the profile {profile}: {}", list(.unmet))]
+pub struct NotAdmitted {
+    /// The profile.
+    pub profile: String,
+    /// Everything that is not met.
+    pub unmet: Vec<Unmet>,
+}
+
+fn list(unmet: &[Unmet]) -> String {
+    unmet.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+impl fmt::Display for Unmet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.requirement, self.measured)?;
+        if self.mend.is_empty() { Ok(()) } else { write!(f, "; {}", self.mend) }
+    }
+}
+
+/// Everything that a profile requires and a manifest does not show.
+///
+/// The words of a profile and of a manifest differ on purpose: a profile names outcomes, a manifest what was measured.
+/// This is the one place where the one is held against the other.
+#[must_use]
+pub fn unmet(profile: &ExecutionCapabilityProfile, manifest: &CapabilityManifest) -> Vec<Unmet> {
+    let outcomes = [
+        (
+            "isolation: dedicated-sandbox-per-run",
+            manifest.isolation == Isolation::DedicatedSandboxPerRun,
+            format!("{:?}", manifest.isolation),
+        ),
+        ("egress: deny-all", manifest.egress == Egress::DenyAll, format!("{:?}", manifest.egress)),
+        (
+            "secretDelivery: brokered-no-plaintext",
+            matches!(
+                manifest.secret_delivery,
+                SecretDelivery::OpaqueProviderPlaceholder
+                    | SecretDelivery::ShortLivedProxyToken
+                    | SecretDelivery::NoneBound
+            ),
+            format!("{:?}", manifest.secret_delivery),
+        ),
+        (
+            "preview: disabled-until-explicit-grant",
+            matches!(manifest.preview, Preview::Disabled | Preview::Authenticated),
+            format!("{:?}", manifest.preview),
+        ),
+        (
+            "cancellation: process-stop-then-destroy",
+            manifest.cancellation == Cancellation::ProcessStopThenDestroy,
+            format!("{:?}", manifest.cancellation),
+        ),
+    ];
+    let mut unmet: Vec<Unmet> = outcomes
+        .into_iter()
+        .filter(|(_, met, _)| !met)
+        .map(|(requirement, _, measured)| Unmet { requirement, measured, mend: mend(manifest) })
+        .collect();
+    unmet.extend(unproven(manifest));
+    unmet.extend(unlimited(profile, manifest));
+    unmet
+}
+
+fn mend(manifest: &CapabilityManifest) -> String {
+    manifest.lacks.iter().map(|lack| lack.mend.as_str()).collect::<Vec<_>>().join("; ")
+}
+
+/// Evidence means probes of every family, and no probe that found what it must not find.
+fn unproven(manifest: &CapabilityManifest) -> Option<Unmet> {
+    let passed: BTreeSet<ProbeFamily> =
+        manifest.evidence_probes.iter().filter(|probe| probe.passed).map(|probe| probe.family).collect();
+    let absent: Vec<String> =
+        FAMILIES.iter().filter(|family| !passed.contains(family)).map(|family| format!("{family:?}")).collect();
+    let failed: Vec<String> = manifest
+        .evidence_probes
+        .iter()
+        .filter(|probe| !probe.passed)
+        .map(|probe| format!("{}: {}", probe.id, probe.observed))
+        .collect();
+    if absent.is_empty() && failed.is_empty() {
+        return None;
+    }
+    let mut measured = Vec::new();
+    if !absent.is_empty() {
+        measured.push(format!("no probe of {}", absent.join(", ")));
+    }
+    if !failed.is_empty() {
+        measured.push(format!("failed: {}", failed.join(", ")));
+    }
+    Some(Unmet {
+        requirement: "evidence: immutable-positive-and-negative-probes",
+        measured: measured.join("; "),
+        mend: mend(manifest),
+    })
+}
+
+/// Limits on a sandbox as a whole, unless the profile says that limits on single processes will do.
+fn unlimited(profile: &ExecutionCapabilityProfile, manifest: &CapabilityManifest) -> Option<Unmet> {
+    if profile.spec.required.aggregate_limits == AggregateLimits::BestEffort {
+        return None;
+    }
+    let limits = manifest.limits;
+    let loose: Vec<&str> = [("memory", limits.memory), ("processes", limits.processes), ("cpu", limits.cpu)]
+        .into_iter()
+        .filter(|(_, enforcer)| *enforcer == Enforcer::RlimitPerProcess)
+        .map(|(name, _)| name)
+        .collect();
+    if loose.is_empty() {
+        return None;
+    }
+    Some(Unmet {
+        requirement: "aggregateLimits: enforced",
+        measured: format!("{} limited per process only", loose.join(", ")),
+        mend: format!("{}; or use the profile laptop-v1, which says so in every record", mend(manifest)),
+    })
+}
