@@ -22,7 +22,8 @@ const BY_TIME: [u8; 4] = [0, 0, 0, 0];
 const UNCHECKED_HASH: [u8; 4] = [1, 0, 0, 0];
 const BYTECODE_BYTES: u64 = 16 << 20;
 
-/// Compiles as `py_compile` does, but to standard output: for each source a length of eight bytes, then the code.
+/// Compiles as `py_compile` does, but to standard output: for each source a length of eight bytes, then the code. The
+/// variable `module` matters: marshalled bytes tell whether an object has more than one reference.
 const COMPILER: &str = "\
 import sys
 sys.path[:1] = []
@@ -30,7 +31,8 @@ import importlib.machinery, marshal
 for path in sys.argv[1:]:
     try:
         loader = importlib.machinery.SourceFileLoader('module', path)
-        code = marshal.dumps(loader.source_to_code(loader.get_data(path), path))
+        module = loader.source_to_code(loader.get_data(path), path)
+        code = marshal.dumps(module)
     except (SyntaxError, ValueError):
         code = b''
     sys.stdout.buffer.write(len(code).to_bytes(8, 'little') + code)";
@@ -115,4 +117,58 @@ fn next_code<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (code, after) = after.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
     *rest = after;
     Some(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::FileTimes;
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+    use crate::python::Python;
+
+    #[test]
+    fn cached_and_compiled_byte_code_are_the_same_and_stale_one_is_not_taken() {
+        let Ok(python) = Python::ask(Path::new("python3")) else {
+            println!(
+                "skipped: PYTHON_ABSENT cached_and_compiled_byte_code_are_the_same_and_stale_one_is_not_taken"
+            );
+            return;
+        };
+        let directory = tempfile::tempdir().unwrap();
+        let source = directory.path().join("sums.py");
+        fs::write(&source, "def add(a, b):\n    return a + b in {1, 2, 'three'}\n").unwrap();
+        let broken = directory.path().join("broken.py");
+        fs::write(&broken, "def add(\n").unwrap();
+        let sources = [source.clone(), broken];
+        let bytecode = python.bytecode();
+
+        let compiled = bytecode.of(&sources).unwrap();
+        let [(path, node)] = &compiled[..] else { panic!("one source can be compiled: {compiled:?}") };
+        ask(Command::new(&python.executable).args(["-m", "py_compile"]).arg(&source)).unwrap();
+        assert!(bytecode.valid(&source, path).is_some(), "py_compile writes where Python looks");
+        assert_eq!(bytecode.of(&sources).unwrap(), compiled);
+
+        let mut stale = fs::read(path).unwrap();
+        *stale.last_mut().unwrap() ^= 1;
+        fs::write(path, &stale).unwrap();
+        assert_ne!(bytecode.of(&sources).unwrap(), compiled, "valid by its header, so it is taken");
+        let later = SystemTime::now() + Duration::from_secs(100);
+        let file = fs::File::options().write(true).open(&source).unwrap();
+        file.set_times(FileTimes::new().set_modified(later)).unwrap();
+        assert_eq!(bytecode.of(&sources).unwrap(), [(path.clone(), node.clone())]);
+    }
+
+    #[test]
+    fn a_cut_off_answer_is_told_from_a_short_one() {
+        let code = |length: u64, bytes: &[u8]| [&length.to_le_bytes()[..], bytes].concat();
+        let whole = [code(2, b"ab"), code(0, b"")].concat();
+        let mut rest = whole.as_slice();
+        assert_eq!(next_code(&mut rest), Some(&b"ab"[..]));
+        assert_eq!(next_code(&mut rest), Some(&b""[..]));
+        assert_eq!(next_code(&mut rest), None);
+        for cut in [code(3, b"ab"), code(u64::MAX, b"ab"), b"short".to_vec()] {
+            assert_eq!(next_code(&mut cut.as_slice()), None);
+        }
+    }
 }

@@ -1,7 +1,6 @@
 //! From the names of tools to the plan of an image.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use ambit_ids::{ByteCount, ImageName};

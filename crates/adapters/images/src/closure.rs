@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::capture::LeftOut;
 use crate::elf::ElfError;
 use crate::error::CaptureError;
-use crate::loader::{Loaded, Loader};
+use crate::loader::{Found, Loaded, Loader};
 use crate::manifest::open_regular;
 use crate::plan::{Node, Plan, unreadable};
 use crate::python::{self, Python};
@@ -153,8 +153,7 @@ impl<'a> Closure<'a> {
     fn opened_by_libc(&mut self, program: &Loaded) -> Result<(), CaptureError> {
         for name in OPENED_BY_LIBC {
             let Some(found) = self.loader.find(name, program) else { continue };
-            let real = self.plan.take(&found.path)?;
-            if self.seen.insert(real)
+            if self.library(&found)?
                 && let Some(library) = load(found.path, Vec::new())?
             {
                 // What it lacks it lacks on this machine too.
@@ -178,22 +177,28 @@ impl<'a> Closure<'a> {
                     absent.push((name.clone(), object.path.clone()));
                     continue;
                 };
-                let real = self.plan.take(&found.path)?;
                 self.names.insert(name.clone());
-                if found.needs_index {
-                    self.index_directories.extend(found.path.parent().map(Path::to_path_buf));
-                }
-                if self.seen.insert(real) {
+                if self.library(&found)? {
                     pending.extend(load(found.path, object.bequest())?);
-                }
-                if self.seen.len() > limits::LINKED_FILES {
-                    let limit = format!("{} linked files of one tool", limits::LINKED_FILES);
-                    return Err(CaptureError::TooLarge { limit });
                 }
             }
         }
         absent.retain(|(name, _)| !self.names.contains(name));
         Ok(absent)
+    }
+
+    /// Takes one library. Answers whether it is new to the tool at hand.
+    fn library(&mut self, found: &Found) -> Result<bool, CaptureError> {
+        let real = self.plan.take(&found.path)?;
+        if found.needs_index {
+            self.index_directories.extend(found.path.parent().map(Path::to_path_buf));
+        }
+        if self.seen.len() > limits::LINKED_FILES {
+            return Err(CaptureError::TooLarge {
+                limit: format!("{} linked files of a tool", limits::LINKED_FILES),
+            });
+        }
+        Ok(self.seen.insert(real))
     }
 }
 

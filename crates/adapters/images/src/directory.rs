@@ -29,11 +29,14 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    pub(crate) fn open(root: PathBuf) -> Result<Self, ImageError> {
-        let directory = Self { root };
-        for path in [directory.root.clone(), directory.staging(), directory.names()] {
-            DirBuilder::new().recursive(true).mode(0o755).create(&path).map_err(failed_at(&path))?;
-        }
+    pub(crate) fn open(root: &Path) -> Result<Self, ImageError> {
+        let make =
+            |path: &Path| DirBuilder::new().recursive(true).mode(0o755).create(path).map_err(failed_at(path));
+        make(root)?;
+        // The answer of `root` must not depend on where this process stands later.
+        let directory = Self { root: root.canonicalize().map_err(failed_at(root))? };
+        make(&directory.staging())?;
+        make(&directory.names())?;
         Ok(directory)
     }
 

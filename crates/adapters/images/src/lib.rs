@@ -1,9 +1,16 @@
 //! Images in a directory, and their capture from the tools of this machine.
 //!
 //! A sandbox has a root file system of its own. [`DirectoryImages::capture`] makes one from tools that are installed
-//! here: it takes each program with everything that it needs to start, every file at the path where it lies on this
-//! machine, and nothing else. The outcome is immutable and is named by its digest; [`manifest`](self::manifest) says
-//! how that is computed.
+//! here, every file at the path where it lies on this machine. It takes of
+//!
+//! - every program its loader, its shared libraries, and the interpreter that its first line names;
+//! - Python the standard library with byte code, without its tests, installers and screens, and without packages;
+//! - git the programs that it starts, without those for a network, and the templates of a repository;
+//! - the system the C.UTF-8 locale, and the time zones where Python is captured.
+//!
+//! Nothing else comes along. A program that reads other files of its own, as compilers and Perl do, finds them missing.
+//! There is one user without privileges, no set-user-id bit, no device, no certificate and nothing that can be written.
+//! The outcome is named by its digest; [`manifest`] says how that is computed.
 
 #![forbid(unsafe_code)]
 

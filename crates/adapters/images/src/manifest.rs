@@ -189,3 +189,121 @@ fn digest_file(path: &Path) -> io::Result<Digest> {
 pub(crate) fn failed_at(path: &Path) -> impl Fn(io::Error) -> ImageError {
     move |source| ImageError::Io { path: path.to_path_buf(), source }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Reads a manifest back, so that two trees with one manifest would be one tree.
+    fn parse(manifest: &[u8]) -> Option<Vec<(Vec<u8>, Entry)>> {
+        let mut rest = manifest.strip_prefix(HEADER)?;
+        let mut entries = Vec::new();
+        while !rest.is_empty() {
+            let kind = word(&mut rest)?;
+            let mode = |rest: &mut &[u8]| u32::from_str_radix(std::str::from_utf8(word(rest)?).ok()?, 8).ok();
+            let mut entry = match kind {
+                b"d" => Entry::Directory { mode: mode(&mut rest)? },
+                b"f" => Entry::File {
+                    mode: mode(&mut rest)?,
+                    size_bytes: number(word(&mut rest)?)?,
+                    content: format!("sha256:{}", std::str::from_utf8(word(&mut rest)?).ok()?)
+                        .parse()
+                        .ok()?,
+                },
+                b"l" => Entry::Link { target: Vec::new() },
+                b"o" => Entry::Other { mode: mode(&mut rest)? },
+                _ => return None,
+            };
+            let path = counted(&mut rest)?;
+            if let Entry::Link { target } = &mut entry {
+                rest = rest.strip_prefix(b" ")?;
+                *target = counted(&mut rest)?;
+            }
+            rest = rest.strip_prefix(b"\n")?;
+            entries.push((path, entry));
+        }
+        Some(entries)
+    }
+
+    fn word<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+        let end = rest.iter().position(|byte| *byte == b' ')?;
+        let word = &rest[..end];
+        *rest = &rest[end + 1..];
+        Some(word)
+    }
+
+    fn number(digits: &[u8]) -> Option<u64> {
+        std::str::from_utf8(digits).ok()?.parse().ok()
+    }
+
+    fn counted(rest: &mut &[u8]) -> Option<Vec<u8>> {
+        let end = rest.iter().position(|byte| *byte == b':')?;
+        let length = usize::try_from(number(&rest[..end])?).ok()?;
+        let (bytes, after) = rest[end + 1..].split_at_checked(length)?;
+        *rest = after;
+        Some(bytes.to_vec())
+    }
+
+    /// Bytes that look like manifest lines, more often than chance would have it.
+    fn odd_bytes() -> impl Strategy<Value = Vec<u8>> {
+        let piece = prop_oneof![
+            any::<u8>().prop_map(|byte| vec![byte]),
+            Just(b"\nd 0555 1:".to_vec()),
+            Just(b"l 1:a 1:".to_vec()),
+            Just(b" ".to_vec()),
+            Just(b"3:".to_vec()),
+        ];
+        proptest::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat())
+    }
+
+    fn entry() -> impl Strategy<Value = Entry> {
+        let mode = 0_u32..0o10000;
+        prop_oneof![
+            mode.clone().prop_map(|mode| Entry::Directory { mode }),
+            (mode.clone(), any::<u64>(), any::<[u8; 32]>()).prop_map(|(mode, size_bytes, content)| {
+                Entry::File { mode, size_bytes, content: Digest::from_bytes(content) }
+            }),
+            odd_bytes().prop_map(|target| Entry::Link { target }),
+            mode.prop_map(|mode| Entry::Other { mode }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_manifest_tells_its_entries_apart(
+            entries in proptest::collection::btree_map(odd_bytes(), entry(), 0..8)
+        ) {
+            let mut manifest = HEADER.to_vec();
+            for (path, entry) in &entries {
+                entry.write(path, &mut manifest);
+            }
+            prop_assert_eq!(parse(&manifest), Some(entries.into_iter().collect::<Vec<_>>()));
+        }
+    }
+
+    fn private_directory() -> tempfile::TempDir {
+        tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o700)).tempdir().unwrap()
+    }
+
+    #[test]
+    fn an_empty_directory_has_the_published_digest() {
+        let directory = private_directory();
+        let tree = Tree::read(directory.path()).unwrap();
+        assert_eq!(tree.digest, Digest::of(b"ambit image 1\nd 0700 0:\n"));
+        assert_eq!((tree.entries, tree.size_bytes.get()), (0, 0));
+    }
+
+    #[test]
+    fn a_pipe_is_neither_waited_for_nor_overlooked() {
+        let directory = private_directory();
+        let status = std::process::Command::new("mkfifo").arg(directory.path().join("pipe")).status();
+        assert!(status.unwrap().success());
+        let mode = fs::symlink_metadata(directory.path().join("pipe")).unwrap().mode() & 0o7777;
+        let expected = format!("ambit image 1\nd 0700 0:\no {mode:04o} 4:pipe\n");
+        assert_eq!(Tree::read(directory.path()).unwrap().digest, Digest::of(expected.as_bytes()));
+    }
+}

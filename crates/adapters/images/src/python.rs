@@ -99,14 +99,17 @@ impl Python {
                 }
             }
         }
-        let bytecode = Bytecode { magic: self.magic, tag: &self.tag, interpreter: &self.executable };
-        for (path, node) in bytecode.of(&sources)? {
+        for (path, node) in self.bytecode().of(&sources)? {
             closure.plan.add(&path, node)?;
         }
         if let Some(zones) = self.zones.iter().find(|zones| zones.is_absolute() && zones.is_dir()) {
             closure.plan.take_tree(zones, |child, _| !is_one_of(&child.file_name(), &UNWANTED_ZONES))?;
         }
         Ok(())
+    }
+
+    pub(crate) fn bytecode(&self) -> Bytecode<'_> {
+        Bytecode { magic: self.magic, tag: &self.tag, interpreter: &self.executable }
     }
 
     /// The directories of the standard library, none of them inside another.

@@ -8,10 +8,13 @@ use std::process::Command;
 use crate::ask::ask;
 use crate::error::CaptureError;
 
+/// Managers that are started under the names of the programs that they stand for.
+const LINKED_MANAGERS: [&str; 2] = ["mise", "rustup"];
+
 /// The program behind `path`, which is called as `name`; `path` itself where no version manager stands in between.
 ///
 /// Two forms of a shim are known: a script whose last command is `exec MANAGER exec ...` (pyenv, rbenv, nodenv, asdf),
-/// and a link to the manager itself (mise). Both kinds of manager answer `MANAGER which NAME`.
+/// and a link to the manager itself (mise, rustup). Both kinds of manager answer `MANAGER which NAME`.
 pub(crate) fn program_behind(path: &Path, name: &str, head: &[u8]) -> Result<PathBuf, CaptureError> {
     let Some(manager) = manager(path, head) else {
         return Ok(path.to_path_buf());
@@ -31,7 +34,8 @@ fn manager(path: &Path, head: &[u8]) -> Option<PathBuf> {
         return std::str::from_utf8(head).ok()?.lines().rev().find_map(manager_of_line);
     }
     let real = path.canonicalize().ok()?;
-    (real.file_name()? == "mise" && path.file_name()? != "mise").then_some(real)
+    let is_manager = LINKED_MANAGERS.iter().any(|manager| real.file_name() == Some(OsStr::new(manager)));
+    (is_manager && path.file_name() != real.file_name()).then_some(real)
 }
 
 fn manager_of_line(line: &str) -> Option<PathBuf> {

@@ -141,3 +141,88 @@ pub(crate) fn remove_tree(tree: &Path) -> Result<(), ImageError> {
     }
     fs::remove_dir_all(tree).map_err(failed_at(tree))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::closure::Closure;
+    use crate::loader::{Loaded, Loader};
+    use crate::manifest::Tree;
+    use crate::skeleton;
+
+    /// A directory that is neither hidden in a sandbox nor known to any loader.
+    fn scratch() -> tempfile::TempDir {
+        let program = std::env::current_exe().unwrap();
+        tempfile::Builder::new().prefix("stage-").tempdir_in(program.parent().unwrap()).unwrap()
+    }
+
+    /// Writes a copy of `file` in which the C library has another name.
+    fn copy_with_odd_libc(file: &Path, copy: &Path) {
+        let mut bytes = fs::read(file).unwrap();
+        let mut from = 0;
+        while let Some(at) = bytes[from..].windows(10).position(|window| window == b"libc.so.6\0") {
+            from += at + 10;
+            bytes[from - 7] = b'Q';
+        }
+        fs::write(copy, bytes).unwrap();
+        fs::set_permissions(copy, Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
+    fn a_library_that_only_the_index_knows_is_found_in_the_image() {
+        let scratch = scratch();
+        let (shell, libraries) = (scratch.path().join("shell"), scratch.path().join("lib"));
+        let original = Loaded::read("/bin/sh".into(), Vec::new()).unwrap().unwrap();
+        let (Some(libc), Some(ldconfig)) =
+            (Loader::of_this_machine().find(b"libc.so.6", &original), ldconfig())
+        else {
+            println!("skipped: LDCONFIG_ABSENT a_library_that_only_the_index_knows_is_found_in_the_image");
+            return;
+        };
+        fs::create_dir(&libraries).unwrap();
+        copy_with_odd_libc(Path::new("/bin/sh"), &shell);
+        copy_with_odd_libc(&libc.path, &libraries.join("libQ.so.6"));
+
+        let listing = format!("\tlibQ.so.6 (libc6) => {}/libQ.so.6\n", libraries.display());
+        let loader = Loader::from_listing(listing.as_bytes());
+        let mut plan = Plan::default();
+        skeleton::lay(&mut plan).unwrap();
+        let mut closure = Closure::new(plan, &loader, &[]);
+        closure.tool("shell", &shell).unwrap();
+        assert_eq!(closure.index_directories, BTreeSet::from([libraries]));
+
+        let roots = ["one", "other"].map(|name| scratch.path().join(name));
+        for root in &roots {
+            write(root, &closure.plan, &closure.index_directories).unwrap();
+            let read = ask(Command::new(ldconfig().unwrap())
+                .arg("-p")
+                .arg("-C")
+                .arg(inside(root, Path::new(INDEX))));
+            assert!(String::from_utf8(read.unwrap()).unwrap().contains("libQ.so.6"));
+            assert!(!root.join("var/cache").exists(), "the index is all that is left of making it");
+        }
+        let [one, other] = roots.each_ref().map(|root| Tree::read(root).unwrap());
+        assert_eq!(one, other, "the index is the same every time");
+
+        for root in &roots {
+            remove_tree(root).unwrap();
+        }
+    }
+
+    #[test]
+    fn removing_a_tree_leaves_alone_what_its_links_lead_to() {
+        let scratch = scratch();
+        let (tree, outside) = (scratch.path().join("tree"), scratch.path().join("outside"));
+        fs::create_dir_all(tree.join("sealed")).unwrap();
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("kept"), "kept").unwrap();
+        symlink(&outside, tree.join("sealed/link")).unwrap();
+        fs::set_permissions(&outside, Permissions::from_mode(0o500)).unwrap();
+        fs::set_permissions(tree.join("sealed"), Permissions::from_mode(0o555)).unwrap();
+        remove_tree(&tree).unwrap();
+        assert!(!tree.exists());
+        assert_eq!(fs::read_to_string(outside.join("kept")).unwrap(), "kept");
+        assert_eq!(outside.metadata().unwrap().permissions().mode() & 0o777, 0o500);
+        fs::set_permissions(&outside, Permissions::from_mode(0o700)).unwrap();
+    }
+}

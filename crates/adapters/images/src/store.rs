@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ambit_ids::{Digest, ImageName};
 use ambit_ports::images::{Image, ImageError, ImageStore};
@@ -21,8 +21,8 @@ impl DirectoryImages {
     ///
     /// # Errors
     /// [`ImageError::Io`] where the directory cannot be made.
-    pub fn open(root: impl Into<PathBuf>) -> Result<Self, ImageError> {
-        Directory::open(root.into()).map(Self)
+    pub fn open(root: &Path) -> Result<Self, ImageError> {
+        Directory::open(root).map(Self)
     }
 
     /// Captures tools of this machine into an image, and lets its name stand for it.

@@ -1,6 +1,7 @@
 //! A store in a directory that is removed again, and what this machine offers for the tests.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use ambit_ids::Digest;
 use ambit_images::{CaptureError, CaptureReport, CaptureRequest, DirectoryImages};
@@ -37,7 +38,7 @@ impl World {
 impl Drop for World {
     /// Sealed directories cannot be emptied by an ordinary user.
     fn drop(&mut self) {
-        let _ = std::process::Command::new("chmod").args(["-R", "u+w"]).arg(self.path()).status();
+        let _ = Command::new("chmod").args(["-R", "u+w"]).arg(self.path()).status();
     }
 }
 
@@ -60,6 +61,16 @@ pub(crate) fn search_path() -> Vec<PathBuf> {
 
 pub(crate) fn is_installed(tool: &str) -> bool {
     search_path().iter().any(|directory| directory.join(tool).is_file())
+}
+
+/// Whether a test may mount something for itself; tells which test is skipped where it may not.
+pub(crate) fn has_namespaces(test: &str) -> bool {
+    let tried = Command::new("unshare").args(["--map-root-user", "--mount", "true"]).output();
+    let has = tried.is_ok_and(|output| output.status.success());
+    if !has {
+        println!("skipped: USER_NAMESPACES_ABSENT {test}");
+    }
+    has
 }
 
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
