@@ -214,3 +214,68 @@ fn copy_of(path: &Path, metadata: &Metadata) -> Result<Node, CaptureError> {
 pub(crate) fn unreadable(path: &Path) -> impl Fn(io::Error) -> CaptureError {
     move |source| CaptureError::Unreadable { path: path.to_path_buf(), source }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::stage::tests::scratch;
+
+    #[test]
+    fn a_path_brings_every_link_on_its_way() {
+        let scratch = scratch();
+        let at = |name: &str| scratch.path().join(name);
+        fs::create_dir_all(at("real/deep")).unwrap();
+        fs::write(at("real/deep/file"), "content").unwrap();
+        symlink("real/deep", at("relative")).unwrap();
+        symlink(at("relative"), at("absolute")).unwrap();
+        symlink("../relative/../deep/file", at("real/up")).unwrap();
+
+        let mut plan = Plan::default();
+        assert_eq!(plan.take(&at("absolute/file")).unwrap(), at("real/deep/file"));
+        assert_eq!(plan.get(&at("absolute")), Some(&Node::Link(at("relative"))));
+        assert_eq!(plan.get(&at("relative")), Some(&Node::Link("real/deep".into())));
+        assert_eq!(plan.get(&at("real/deep")), Some(&Node::Directory));
+        assert!(matches!(plan.get(&at("real/deep/file")), Some(Node::Copy(file)) if file.size_bytes == 7));
+        assert_eq!(plan.take(&at("real/up")).unwrap(), at("real/deep/file"));
+        assert!(plan.leads_to(&at("absolute/file"), &at("real/deep/file")));
+        assert!(!plan.leads_to(&at("absolute/other"), &at("real/deep/file")));
+        let share = plan.share();
+        assert_eq!((share.entries, share.size_bytes.get()), (4, 7));
+        assert_eq!(plan.share().entries, 0, "told once");
+    }
+
+    #[test]
+    fn what_has_no_end_or_is_no_file_is_refused() {
+        let scratch = scratch();
+        let at = |name: &str| scratch.path().join(name);
+        symlink("loop", at("loop")).unwrap();
+        symlink("gone", at("dangling")).unwrap();
+        fs::write(at("file"), "").unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(at("s")).unwrap();
+        let mut plan = Plan::default();
+        plan.take(&at("file")).unwrap();
+        for bad in ["loop", "dangling", "gone", "file/below", "s"] {
+            let error = plan.take(&at(bad)).expect_err(bad);
+            assert!(matches!(error, CaptureError::Unreadable { .. }), "{bad}: {error}");
+        }
+    }
+
+    #[test]
+    fn one_path_is_one_thing() {
+        let mut plan = Plan::default();
+        plan.add(Path::new("/a/b"), Node::Made(b"one".to_vec())).unwrap();
+        plan.add(Path::new("/a/b"), Node::Made(b"one".to_vec())).unwrap();
+        for (path, node) in [
+            ("/a/b", Node::Made(b"two".to_vec())),
+            ("/a", Node::Link("b".into())),
+            ("/a/b/c", Node::Directory),
+        ] {
+            let error = plan.add(Path::new(path), node).expect_err(path);
+            assert!(matches!(error, CaptureError::Conflict { .. }), "{path}: {error}");
+        }
+        let hidden = plan.add(Path::new("/proc/self"), Node::Directory).unwrap_err();
+        assert!(matches!(hidden, CaptureError::Hidden { mount: "/proc", .. }), "{hidden}");
+    }
+}

@@ -143,7 +143,7 @@ pub(crate) fn remove_tree(tree: &Path) -> Result<(), ImageError> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::closure::Closure;
     use crate::loader::{Loaded, Loader};
@@ -151,9 +151,13 @@ mod tests {
     use crate::skeleton;
 
     /// A directory that is neither hidden in a sandbox nor known to any loader.
-    fn scratch() -> tempfile::TempDir {
-        let program = std::env::current_exe().unwrap();
-        tempfile::Builder::new().prefix("stage-").tempdir_in(program.parent().unwrap()).unwrap()
+    pub(crate) fn scratch() -> tempfile::TempDir {
+        let beside = std::env::current_exe().unwrap().with_file_name("");
+        let home = PathBuf::from(std::env::var_os("HOME").unwrap());
+        let is_seen = |path: &PathBuf| !skeleton::MOUNTED.iter().any(|mount| path.starts_with(mount));
+        let parent =
+            [beside, home].into_iter().find(is_seen).expect("a directory that a sandbox does not hide");
+        tempfile::Builder::new().prefix("stage-").tempdir_in(parent).unwrap()
     }
 
     /// Writes a copy of `file` in which the C library has another name.
@@ -194,10 +198,7 @@ mod tests {
         let roots = ["one", "other"].map(|name| scratch.path().join(name));
         for root in &roots {
             write(root, &closure.plan, &closure.index_directories).unwrap();
-            let read = ask(Command::new(ldconfig().unwrap())
-                .arg("-p")
-                .arg("-C")
-                .arg(inside(root, Path::new(INDEX))));
+            let read = ask(Command::new(ldconfig).arg("-p").arg("-C").arg(inside(root, Path::new(INDEX))));
             assert!(String::from_utf8(read.unwrap()).unwrap().contains("libQ.so.6"));
             assert!(!root.join("var/cache").exists(), "the index is all that is left of making it");
         }

@@ -53,7 +53,7 @@ fn an_image_that_is_here_already_only_gets_another_name() {
     let second = world.capture("second", &["sh"]).unwrap();
     assert!(!first.reused && second.reused);
     assert_eq!(second.image, first.image);
-    assert_eq!(wait(world.images.list()).unwrap(), [first.image.clone()]);
+    assert_eq!(wait(world.images.list()).unwrap(), std::slice::from_ref(&first.image));
     for name in ["first", "second"] {
         let named = wait(world.images.named(&name.parse().unwrap())).unwrap();
         assert_eq!(named, Some(first.image.digest), "{name}");
@@ -136,6 +136,22 @@ fn nothing_in_an_image_is_writable_special_or_recent() {
         }
     }
     assert_eq!(seen, image.entries);
+}
+
+#[test]
+fn a_name_that_was_altered_names_nothing() {
+    let world = World::new();
+    let digest = world.capture("default", &["sh"]).unwrap().image.digest;
+    let file = world.path().join("names/default");
+    assert_eq!(fs::read_to_string(&file).unwrap(), format!("{digest}\n"));
+    for altered in ["", "latest\n", &digest.to_string(), &format!("{digest}\n\n"), &"a".repeat(1 << 20)] {
+        fs::remove_file(&file).unwrap();
+        fs::write(&file, altered).unwrap();
+        let error = wait(world.images.named(&"default".parse().unwrap())).unwrap_err();
+        assert_eq!(error.code(), "IMAGE_STORE_FAILED");
+    }
+    world.capture("default", &["sh"]).unwrap();
+    assert_eq!(wait(world.images.named(&"default".parse().unwrap())).unwrap(), Some(digest));
 }
 
 type Alteration = (&'static str, fn(&Path));
