@@ -20,7 +20,8 @@ pub struct CaptureRequest {
     pub name: ImageName,
     /// The tools, 1 to [`limits::CAPTURED_TOOLS`](crate::limits::CAPTURED_TOOLS).
     pub tools: Vec<Tool>,
-    /// Where tools are looked for, in order: the directories of `PATH`.
+    /// Where tools are looked for, in order: the directories of `PATH`. A version manager that stands there answers for
+    /// the directory in which this process stands.
     pub search_path: Vec<PathBuf>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fs::{DirEntry, FileType};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -65,9 +66,11 @@ impl<'a> Closure<'a> {
         } else {
             shim::program_behind(found, name, &head(found)?)?
         };
+        // Somewhere else a link by its name is made for it anyway, so the links that lead to it have no use.
+        let program = program.canonicalize().map_err(unreadable(&program))?;
         let reachable =
             |path: &Path| PROGRAM_DIRECTORIES.iter().any(|dir| path.parent() == Some(Path::new(dir)));
-        let is_same = found.canonicalize().ok() == program.canonicalize().ok();
+        let is_same = found.canonicalize().ok().as_ref() == Some(&program);
         let called = if reachable(found) && is_same { found } else { &program };
         let real = self.plan.take(called)?;
         if !reachable(called) || called.file_name() != Some(OsStr::new(name)) {
@@ -75,6 +78,19 @@ impl<'a> Closure<'a> {
         }
         self.needs(&real)?;
         Ok(real)
+    }
+
+    /// Takes a directory with everything in it that `wanted` wants. Answers its files, by the paths under which they lie
+    /// in it.
+    pub(crate) fn tree(
+        &mut self,
+        directory: &Path,
+        wanted: impl FnMut(&DirEntry, FileType) -> bool,
+    ) -> Result<Vec<PathBuf>, CaptureError> {
+        let taken = self.plan.take_tree(directory, wanted)?;
+        let why = "it is a link that leads to no file";
+        self.left_out.extend(taken.loose_links.into_iter().map(|what| LeftOut { what, why: why.to_owned() }));
+        Ok(taken.files)
     }
 
     /// Takes what the program at `real`, which is in the plan already, needs.
@@ -161,7 +177,7 @@ impl<'a> Closure<'a> {
             }
         }
         for locale in LOCALES.map(Path::new).into_iter().filter(|locale| locale.is_dir()) {
-            self.plan.take_tree(locale, |_, _| true)?;
+            self.tree(locale, |_, _| true)?;
         }
         Ok(())
     }

@@ -25,13 +25,13 @@ const NETWORKED: [&str; 7] = [
 pub(crate) fn take(closure: &mut Closure<'_>, program: &Path) -> Result<(), CaptureError> {
     let programs = ask_path(program, "--exec-path")?;
     let mut left_out = Vec::new();
-    let taken = closure.plan.take_tree(&programs, |child, kind| {
+    let files = closure.tree(&programs, |child, kind| {
         let reason = if kind.is_dir() { None } else { reason_against(child) };
         left_out.extend(reason.map(|why| LeftOut { what: child.path(), why: why.to_owned() }));
         reason.is_none()
     })?;
     closure.left_out.extend(left_out);
-    for file in taken.files {
+    for file in files {
         let real = closure.plan.take(&file)?;
         if head(&real)?.starts_with(b"#!") {
             closure.needs(&real)?;
@@ -42,7 +42,7 @@ pub(crate) fn take(closure: &mut Closure<'_>, program: &Path) -> Result<(), Capt
     // There is no question whose answer is the templates; they lie beside the manual.
     let templates = ask_path(program, "--info-path")?.parent().map(|share| share.join("git-core/templates"));
     if let Some(templates) = templates.filter(|templates| templates.is_dir()) {
-        closure.plan.take_tree(&templates, |_, _| true)?;
+        closure.tree(&templates, |_, _| true)?;
     }
     Ok(())
 }

@@ -11,7 +11,6 @@ use serde::Deserialize;
 
 use crate::ask::ask;
 use crate::bytecode::Bytecode;
-use crate::capture::LeftOut;
 use crate::closure::Closure;
 use crate::error::CaptureError;
 use crate::loader::Loaded;
@@ -44,8 +43,8 @@ const UNWANTED_DIRECTORIES: [&str; 9] = [
 /// Likewise, the first letters of files and directories.
 const UNWANTED_PREFIXES: [&str; 7] =
     ["_ctypes_test", "_test", "_tkinter", "_xxtestfuzz", "config-", "turtle.py", "xxlimited"];
-/// Copies of the time zones in another layout.
-const UNWANTED_ZONES: [&str; 2] = ["posix", "right"];
+/// Copies of the time zones in another layout, and the one in which this machine stands.
+const UNWANTED_ZONES: [&str; 3] = ["localtime", "posix", "right"];
 
 /// Where the parts of a Python lie.
 #[derive(Debug, Deserialize)]
@@ -85,13 +84,7 @@ impl Python {
     pub(crate) fn take(&self, closure: &mut Closure<'_>, program: &Loaded) -> Result<(), CaptureError> {
         let mut sources = Vec::new();
         for tree in self.trees() {
-            let taken = closure.plan.take_tree(&tree, is_wanted)?;
-            for link in taken.loose_links {
-                closure
-                    .left_out
-                    .insert(LeftOut { what: link, why: "a link that leads to no file".to_owned() });
-            }
-            for file in taken.files {
+            for file in closure.tree(&tree, is_wanted)? {
                 match file.extension().map(OsStr::as_bytes) {
                     Some(b"so") => closure.module(&file, program)?,
                     Some(b"py") => sources.push(file),
@@ -103,7 +96,7 @@ impl Python {
             closure.plan.add(&path, node)?;
         }
         if let Some(zones) = self.zones.iter().find(|zones| zones.is_absolute() && zones.is_dir()) {
-            closure.plan.take_tree(zones, |child, _| !is_one_of(&child.file_name(), &UNWANTED_ZONES))?;
+            closure.tree(zones, |child, _| !is_one_of(&child.file_name(), &UNWANTED_ZONES))?;
         }
         Ok(())
     }

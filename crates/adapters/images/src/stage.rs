@@ -36,12 +36,12 @@ pub(crate) fn write(
         let target = inside(root, path);
         match node {
             Node::Directory => make_directory(&target)?,
-            Node::Link(link) => symlink(link, &target).map_err(failed_at(&target))?,
+            Node::Link(link) => {
+                symlink(link, &target).map_err(failed_at(&target))?;
+                set_time(&target)?;
+            }
             Node::Made(bytes) => make_file(&target, bytes)?,
             Node::Copy(original) => copy(path, original, &target, &mut copied)?,
-        }
-        if matches!(node, Node::Link(_)) {
-            set_time(&target)?;
         }
     }
     if !index_directories.is_empty() {

@@ -80,5 +80,9 @@ fn python_and_git_run_from_an_image_of_their_own() {
         assert_eq!(succeed(&rootfs, story), "one");
         succeed(&rootfs, "git init -q s && test -f s/.git/description");
     }
+    assert!(
+        !rootfs.join("etc/localtime").exists(),
+        "the time zone of this machine is none of a sandbox's business"
+    );
     wait(world.images.verify(report.image.digest)).unwrap();
 }
