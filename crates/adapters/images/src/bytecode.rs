@@ -20,6 +20,7 @@ use crate::plan::Node;
 const HEADER_BYTES: usize = 16;
 const BY_TIME: [u8; 4] = [0, 0, 0, 0];
 const UNCHECKED_HASH: [u8; 4] = [1, 0, 0, 0];
+/// The largest byte code that is taken from this machine; beyond it is compiled.
 const BYTECODE_BYTES: u64 = 16 << 20;
 
 /// Compiles as `py_compile` does, but to standard output: for each source a length of eight bytes, then the code. The
@@ -86,7 +87,11 @@ impl Bytecode<'_> {
     /// The code in the cache of this machine, where Python itself would use it.
     fn valid(&self, source: &Path, path: &Path) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
-        open_regular(path).ok()?.take(BYTECODE_BYTES).read_to_end(&mut bytes).ok()?;
+        let file = open_regular(path).ok()?;
+        if file.metadata().ok()?.len() > BYTECODE_BYTES {
+            return None;
+        }
+        file.take(BYTECODE_BYTES).read_to_end(&mut bytes).ok()?;
         let source = fs::metadata(source).ok()?;
         let low_word = |number: u64| number.to_le_bytes().into_iter().take(4);
         let mut expected = [self.magic, BY_TIME].concat();

@@ -18,5 +18,6 @@ pub(crate) const LINKED_FILES: usize = 4096;
 pub(crate) const RECORD_BYTES: u64 = 64 << 10;
 /// The most bytes that a tool may answer when it is asked for its parts.
 pub(crate) const ANSWER_BYTES: u64 = 64 << 20;
-/// How long a tool may take for that answer.
-pub(crate) const ANSWER_WAIT: Duration = Duration::from_secs(60);
+/// How long a tool may take for that answer. Compiling the whole standard library of Python takes seconds where nothing
+/// else runs.
+pub(crate) const ANSWER_WAIT: Duration = Duration::from_secs(300);

@@ -195,6 +195,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
 
     use super::*;
 
@@ -273,6 +274,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Default::default() })]
+
         #[test]
         fn a_manifest_tells_its_entries_apart(
             entries in proptest::collection::btree_map(odd_bytes(), entry(), 0..8)
