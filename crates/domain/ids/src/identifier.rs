@@ -188,6 +188,10 @@ text_id!(
     BackendId, "a backend id", |k, t| check_name(k, t, 64)
 );
 text_id!(
+    /// The name of a sandbox image on one machine. It may come to name another image; admission takes only a digest.
+    ImageName, "an image name", |k, t| check_name(k, t, 64)
+);
+text_id!(
     /// A rule of a policy bundle, as decisions cite it.
     RuleId, "a rule id", |k, t| check_name(k, t, 96)
 );

@@ -1,0 +1,228 @@
+//! The layout of the store, and how an image comes into it.
+//!
+//! ```text
+//! ROOT/lock                       held while an image is written
+//! ROOT/staging/                   images that are being written; whatever lies here without the lock is debris
+//! ROOT/sha256-HEX/rootfs/         an image, sealed
+//! ROOT/sha256-HEX/image.json      its record, in canonical form
+//! ROOT/names/NAME                 the digest that the name stands for, and a line feed
+//! ```
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use ambit_ids::{Digest, ImageName};
+use ambit_ports::images::{Image, ImageError};
+use rustix::fs::{FlockOperation, flock, syncfs};
+
+use crate::capture::{CaptureReport, CaptureRequest, Planned};
+use crate::error::CaptureError;
+use crate::manifest::{Tree, failed_at, open_regular};
+use crate::{capture, limits, stage};
+
+/// The blocking half of [`DirectoryImages`](crate::DirectoryImages).
+#[derive(Clone, Debug)]
+pub(crate) struct Directory {
+    root: PathBuf,
+}
+
+impl Directory {
+    pub(crate) fn open(root: &Path) -> Result<Self, ImageError> {
+        let make =
+            |path: &Path| DirBuilder::new().recursive(true).mode(0o755).create(path).map_err(failed_at(path));
+        make(root)?;
+        // The answer of `root` must not depend on where this process stands later.
+        let directory = Self { root: root.canonicalize().map_err(failed_at(root))? };
+        make(&directory.staging())?;
+        make(&directory.names())?;
+        Ok(directory)
+    }
+
+    pub(crate) fn capture(&self, request: &CaptureRequest) -> Result<CaptureReport, CaptureError> {
+        let planned = capture::plan(request)?;
+        let _lock = self.lock()?;
+        self.clear_staging()?;
+        let outcome = self.store(&request.name, &planned);
+        // A failure to tidy up must not hide the outcome; the next capture tidies again.
+        let _ = self.clear_staging();
+        let (image, reused) = outcome?;
+        Ok(CaptureReport { image, reused, tools: planned.tools, left_out: planned.left_out })
+    }
+
+    /// Writes an image where nobody looks, reads its digest from there, and moves it into place in one step.
+    fn store(&self, name: &ImageName, planned: &Planned) -> Result<(Image, bool), CaptureError> {
+        let staged = self.staging().join("image");
+        DirBuilder::new().mode(0o755).create(&staged).map_err(failed_at(&staged))?;
+        let root = staged.join("rootfs");
+        stage::write(&root, &planned.plan, &planned.index_directories)?;
+        let tree = Tree::read(&root)?;
+        let home = self.home(tree.digest);
+        if home.symlink_metadata().is_ok() {
+            let image = self.verify(tree.digest)?;
+            self.bind(name, tree.digest)?;
+            return Ok((image, true));
+        }
+        let image = Image {
+            digest: tree.digest,
+            name: name.to_string(),
+            tools: planned.tools.iter().map(|tool| tool.name.clone()).collect(),
+            entries: tree.entries,
+            size_bytes: tree.size_bytes,
+        };
+        let record = staged.join("image.json");
+        let bytes = ambit_canonical::encode(&image).map_err(|error| failed_at(&record)(invalid(error)))?;
+        write_new(&record, bytes.as_bytes())?;
+        let open = File::open(&staged).map_err(failed_at(&staged))?;
+        // One flush of the file system instead of one for each of some thousand files.
+        syncfs(&open).map_err(|error| failed_at(&staged)(error.into()))?;
+        fs::rename(&staged, &home).map_err(failed_at(&home))?;
+        self.sync(&self.root)?;
+        self.bind(name, tree.digest)?;
+        Ok((image, false))
+    }
+
+    /// Lets `name` stand for `digest` from now on.
+    fn bind(&self, name: &ImageName, digest: Digest) -> Result<(), ImageError> {
+        let staged = self.staging().join("name");
+        write_new(&staged, format!("{digest}\n").as_bytes())?;
+        let target = self.names().join(name.as_str());
+        fs::rename(&staged, &target).map_err(failed_at(&target))?;
+        self.sync(&self.names())
+    }
+
+    pub(crate) fn named(&self, name: &ImageName) -> Result<Option<Digest>, ImageError> {
+        let path = self.names().join(name.as_str());
+        let bytes = match read_small(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed_at(&path)(error)),
+        };
+        let text = str::from_utf8(&bytes).ok().and_then(|text| text.strip_suffix('\n'));
+        match text.map(str::parse) {
+            Some(Ok(digest)) => Ok(Some(digest)),
+            Some(Err(_)) | None => Err(failed_at(&path)(invalid("not the digest of an image"))),
+        }
+    }
+
+    pub(crate) fn list(&self) -> Result<Vec<Image>, ImageError> {
+        let mut images = Vec::new();
+        for child in fs::read_dir(&self.root).map_err(failed_at(&self.root))? {
+            let name = child.map_err(failed_at(&self.root))?.file_name();
+            let digest = name
+                .to_str()
+                .and_then(|name| name.strip_prefix("sha256-"))
+                .map(|hex| format!("sha256:{hex}"));
+            if let Some(Ok(digest)) = digest.map(|digest| digest.parse()) {
+                images.push(self.find(digest)?);
+            }
+        }
+        images.sort_by(|a, b| (&a.name, a.digest).cmp(&(&b.name, b.digest)));
+        Ok(images)
+    }
+
+    pub(crate) fn find(&self, digest: Digest) -> Result<Image, ImageError> {
+        let path = self.home(digest).join("image.json");
+        let bytes = match read_small(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(ImageError::NotFound(digest));
+            }
+            Err(error) => return Err(failed_at(&path)(error)),
+        };
+        let limit = usize::try_from(limits::RECORD_BYTES).unwrap_or(usize::MAX);
+        let image: Image =
+            ambit_canonical::decode(&bytes, limit).map_err(|error| failed_at(&path)(invalid(error)))?;
+        if image.digest != digest {
+            return Err(ImageError::Corrupt { expected: digest, found: image.digest });
+        }
+        Ok(image)
+    }
+
+    pub(crate) fn root(&self, digest: Digest) -> Result<PathBuf, ImageError> {
+        self.find(digest)?;
+        let root = self.home(digest).join("rootfs");
+        let metadata = root.symlink_metadata().map_err(failed_at(&root))?;
+        if metadata.is_dir() { Ok(root) } else { Err(failed_at(&root)(invalid("not a directory"))) }
+    }
+
+    pub(crate) fn verify(&self, digest: Digest) -> Result<Image, ImageError> {
+        let image = self.find(digest)?;
+        let root = self.root(digest)?;
+        let tree = Tree::read(&root)?;
+        if tree.digest != digest {
+            return Err(ImageError::Corrupt { expected: digest, found: tree.digest });
+        }
+        if (tree.entries, tree.size_bytes) != (image.entries, image.size_bytes) {
+            return Err(failed_at(&self.home(digest).join("image.json"))(invalid(
+                "not the record of this image",
+            )));
+        }
+        Ok(image)
+    }
+
+    /// The error for work that the runtime dropped while it was shutting down.
+    pub(crate) fn interrupted(
+        &self,
+        error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> ImageError {
+        failed_at(&self.root)(io::Error::new(io::ErrorKind::Interrupted, error))
+    }
+
+    fn lock(&self) -> Result<File, ImageError> {
+        let path = self.root.join("lock");
+        let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let file = open.map_err(failed_at(&path))?;
+        rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive))
+            .map_err(|error| failed_at(&path)(error.into()))?;
+        Ok(file)
+    }
+
+    /// Removes what a capture left that did not come to its end. Only under the lock.
+    fn clear_staging(&self) -> Result<(), ImageError> {
+        let staging = self.staging();
+        for child in fs::read_dir(&staging).map_err(failed_at(&staging))? {
+            let child = child.map_err(failed_at(&staging))?;
+            let path = child.path();
+            if child.file_type().map_err(failed_at(&path))?.is_dir() {
+                stage::remove_tree(&path)?;
+            } else {
+                fs::remove_file(&path).map_err(failed_at(&path))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sync(&self, directory: &Path) -> Result<(), ImageError> {
+        File::open(directory).and_then(|open| open.sync_all()).map_err(failed_at(directory))
+    }
+
+    fn home(&self, digest: Digest) -> PathBuf {
+        self.root.join(format!("sha256-{}", digest.to_hex()))
+    }
+
+    fn staging(&self) -> PathBuf {
+        self.root.join("staging")
+    }
+
+    fn names(&self) -> PathBuf {
+        self.root.join("names")
+    }
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> Result<(), ImageError> {
+    let open = OpenOptions::new().write(true).create_new(true).mode(0o444).open(path);
+    let written = open.and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
+    written.map_err(failed_at(path))
+}
+
+fn read_small(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?.take(limits::RECORD_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn invalid(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}

@@ -1,0 +1,69 @@
+//! What git needs beside its program: the programs that it starts, and the templates of a new repository.
+
+use std::fs::DirEntry;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::ask::ask;
+use crate::capture::LeftOut;
+use crate::closure::{Closure, head, load};
+use crate::error::CaptureError;
+
+/// The programs that speak to a network. A sandbox has none, and they alone would bring a dozen libraries.
+const NETWORKED: [&str; 7] = [
+    "git-daemon",
+    "git-http-",
+    "git-imap-send",
+    "git-remote-ftp",
+    "git-remote-http",
+    "git-send-email",
+    "git-svn",
+];
+
+/// Takes the parts of the git at `program`.
+pub(crate) fn take(closure: &mut Closure<'_>, program: &Path) -> Result<(), CaptureError> {
+    let programs = ask_path(program, "--exec-path")?;
+    let mut left_out = Vec::new();
+    let files = closure.tree(&programs, |child, kind| {
+        let reason = if kind.is_dir() { None } else { reason_against(child) };
+        left_out.extend(reason.map(|why| LeftOut { what: child.path(), why: why.to_owned() }));
+        reason.is_none()
+    })?;
+    closure.left_out.extend(left_out);
+    for file in files {
+        let real = closure.plan.take(&file)?;
+        if head(&real)?.starts_with(b"#!") {
+            closure.needs(&real)?;
+        } else if let Some(loaded) = load(real, Vec::new())? {
+            closure.program(loaded)?;
+        }
+    }
+    // There is no question whose answer is the templates; they lie beside the manual.
+    let templates = ask_path(program, "--info-path")?.parent().map(|share| share.join("git-core/templates"));
+    if let Some(templates) = templates.filter(|templates| templates.is_dir()) {
+        closure.tree(&templates, |_, _| true)?;
+    }
+    Ok(())
+}
+
+fn reason_against(child: &DirEntry) -> Option<&'static str> {
+    let name = child.file_name();
+    if NETWORKED.iter().any(|networked| name.as_bytes().starts_with(networked.as_bytes())) {
+        return Some("it speaks to a network, and a sandbox has none");
+    }
+    let head = head(&child.path()).unwrap_or_default();
+    let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let shell = line.split(u8::is_ascii_whitespace).next()?.ends_with(b"/sh");
+    (!shell).then_some("it needs another interpreter than the shell")
+}
+
+fn ask_path(program: &Path, question: &str) -> Result<PathBuf, CaptureError> {
+    let unanswered = |why| CaptureError::Unanswered { program: program.to_path_buf(), why };
+    let answer = ask(Command::new(program).arg(question).env_remove("GIT_EXEC_PATH")).map_err(unanswered)?;
+    let path = Path::new(std::ffi::OsStr::from_bytes(answer.trim_ascii_end()));
+    if !path.is_absolute() {
+        return Err(unanswered(format!("`{question}` named {path:?}")));
+    }
+    Ok(path.to_path_buf())
+}
