@@ -46,6 +46,14 @@ impl Contents {
     }
 }
 
+impl Extend<Vec<u8>> for Contents {
+    fn extend<I: IntoIterator<Item = Vec<u8>>>(&mut self, contents: I) {
+        for bytes in contents {
+            self.insert(bytes);
+        }
+    }
+}
+
 impl fmt::Debug for Contents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()

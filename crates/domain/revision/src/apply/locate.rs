@@ -110,7 +110,10 @@ pub(super) fn mismatch(text: &Text<'_>, block: &[u8], stated: Option<usize>, hun
     let lines: Vec<&[u8]> = block.split_inclusive(|b| *b == b'\n').collect();
     let key = (0..lines.len()).rev().max_by_key(|index| lines[*index].len()).unwrap_or_default();
     let key_line = lines.get(key).copied().unwrap_or_default();
-    let places = places(text.bytes(), key_line, &mut SearchBudget::whole()).unwrap_or_default();
+    let places = match key_line {
+        [] => Vec::new(),
+        line => places(text.bytes(), line, &mut SearchBudget::whole()).unwrap_or_default(),
+    };
     let candidates: Vec<usize> = places
         .iter()
         .filter_map(|offset| text.line_at(*offset).checked_sub(key))

@@ -1,8 +1,4 @@
 //! Applying a patch to a tree, in memory and as a whole.
-//!
-//! The bytes that a hunk removes or has as context must stand in the file exactly, line endings and the end of the file
-//! included. They must stand at the line that the hunk states, or else at one place in the whole file. Several places,
-//! or none, refuse the patch. Nothing is ever searched for by likeness.
 
 mod collision;
 mod locate;
@@ -84,6 +80,12 @@ pub fn reads(tree: &Tree, patch: &PatchSet) -> Vec<TreeFile> {
 ///
 /// `contents` holds the files that [`reads`] names. `base` never changes.
 ///
+/// The bytes that a hunk removes or has as context must stand in the file exactly, line endings and the end of the file
+/// included. They must stand at the line that the hunk states, or else at one place in the whole file; several places,
+/// or none, refuse the patch. Nothing is ever searched for by likeness. Hunks follow one another. Lines are added
+/// without context only to an empty file. A file that is made must be absent, one that is removed must be removed line
+/// by line, and each file must come out different. No path leads through a link or differs from another by case alone.
+///
 /// # Errors
 /// [`PatchRefusal`] with the first reason in the order of the patch; then nothing of the patch is applied.
 pub fn apply(
@@ -103,7 +105,7 @@ pub fn apply(
     };
     for file in patch.files() {
         if let Err(reason) = draft.add(base, file, contents) {
-            if repeat::is_applied(base, patch, contents) {
+            if reason != Reason::NoEffect && repeat::is_applied(base, patch, contents) {
                 return Err(PatchRefusal::AlreadyApplied);
             }
             return Err(PatchRefusal::At { path: file.path().clone(), reason });

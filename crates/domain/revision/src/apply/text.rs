@@ -41,7 +41,7 @@ impl<'a> Text<'a> {
 
     /// The line that holds the byte at `offset`, counted from 1. Behind the last byte it is the line after the last.
     pub(super) fn line_at(&self, offset: usize) -> usize {
-        let marks = self.marks.partition_point(|mark| *mark <= offset).max(1);
+        let marks = self.marks.partition_point(|mark| *mark <= offset);
         let mark = self.marks[marks - 1];
         (marks - 1) * STRIDE + memchr::memchr_iter(b'\n', &self.bytes[mark..offset]).count() + 1
     }

@@ -1,18 +1,4 @@
 //! The canonical diff of two trees.
-//!
-//! It is a unified diff as git writes it, with three lines of context, in the order of the paths, and a function of the
-//! two trees alone:
-//!
-//! - names carry the prefixes `a/` and `b/`, and are quoted as C does where they hold anything but plain ASCII;
-//! - `new file mode`, `deleted file mode`, `old mode` and `new mode` stand as git has them; `index` lines do not, because
-//!   their object names are git's;
-//! - a file that becomes a link, or a link a file, is a deletion and a creation;
-//! - a link's content is its target;
-//! - a file that holds a NUL byte on either side is binary. Instead of its content stand `index BEFORE..AFTER`, with the
-//!   SHA-256 digests of both contents in hexadecimal (64 zeros for none), and `Binary files ... differ`. No engine
-//!   applies that, ours included.
-//!
-//! Applying it to the first tree gives the second, where that changes no link and no binary file.
 
 mod lines;
 
@@ -58,6 +44,21 @@ impl DiffError {
 
 /// Tells the difference from `before` to `after`. `content` answers the bytes with a digest; it is asked for both
 /// sides of every file whose content differs.
+///
+/// The text is a unified diff as git writes it, with three lines of context, in the order of the paths, and a function
+/// of the two trees alone:
+///
+/// - names carry the prefixes `a/` and `b/`, and are quoted as C does where they hold anything but plain ASCII;
+/// - `new file mode`, `deleted file mode`, `old mode` and `new mode` stand as git has them; `index` lines do not, because
+///   their object names are git's;
+/// - a file that becomes a link, or a link a file, is a deletion and a creation, and the content of a link is its target;
+/// - a file that holds a NUL byte on either side is binary. Instead of its content stand `index BEFORE..AFTER`, with the
+///   SHA-256 digests of both contents in hexadecimal (64 zeros for none), and `Binary files ... differ`, which no engine
+///   applies.
+///
+/// Applied to `before` it gives `after`, where that changes no link and no binary file. Which of several equally right
+/// sets of lines it shows can change from one version of this crate to the next: a recorded diff is verified by applying
+/// it, not by making it again.
 ///
 /// # Errors
 /// [`DiffError`] where a content is missing.

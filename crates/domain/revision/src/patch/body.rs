@@ -2,7 +2,7 @@ use ambit_ids::limits;
 
 use super::fault::{Form, PatchError, PatchFault};
 use super::name::{Side, header_text, read_side};
-use super::outside::{foreign, is_blank, is_header_pair, starts};
+use super::outside::{after_blanks, foreign, is_blank, is_header_pair, is_signature, starts};
 use super::set::{Hunk, LineKind, LineMark, PatchWarning, StatedLines};
 
 /// The hunks of one file.
@@ -49,10 +49,6 @@ pub(super) fn read(lines: &[&[u8]], at: usize, room: usize) -> Result<Hunks, Pat
         read.hunks.push(hunk);
         read.end = body;
     }
-}
-
-fn after_blanks(lines: &[&[u8]], from: usize) -> usize {
-    (from..lines.len()).find(|at| !is_blank(lines[*at])).unwrap_or(lines.len())
 }
 
 struct Range {
@@ -179,15 +175,6 @@ fn recounted_end(lines: &[&[u8]], start: usize) -> Result<usize, PatchError> {
     Ok(at)
 }
 
-/// Whether the line and its neighbours are the end of a mail: `-- `, a version, and nothing or another mail.
-fn is_signature(lines: &[&[u8]], at: usize) -> bool {
-    let is_dashes = lines.get(at).is_some_and(|line| line.trim_ascii_end() == b"--");
-    is_dashes && {
-        let after = after_blanks(lines, at + 2);
-        after >= lines.len() || starts(lines, after, b"From ")
-    }
-}
-
 /// Whether two lines are names of which each carries the prefix of its side or is `/dev/null`.
 fn names_prefixed_sides(lines: &[&[u8]], at: usize) -> bool {
     let carries = |at: usize, prefix: &[u8]| {
@@ -199,6 +186,11 @@ fn names_prefixed_sides(lines: &[&[u8]], at: usize) -> bool {
         }
     };
     is_header_pair(lines, at) && carries(at, b"a/") && carries(at + 1, b"b/")
+}
+
+/// Whether a line of a body stands for a line feed and nothing before it.
+fn is_empty_line(line: &[u8]) -> bool {
+    matches!(line, b"\n" | b" \n" | b"-\n" | b"+\n")
 }
 
 fn build(
@@ -225,7 +217,8 @@ fn build(
                 hunk.lines.push(LineMark { kind, end: hunk.text.len() });
             }
             BodyLine::Marker => match hunk.lines.last_mut() {
-                Some(last) if hunk.text.ends_with(b"\n") => {
+                // A line of no bytes at all is none.
+                Some(last) if hunk.text.ends_with(b"\n") && !is_empty_line(lines[at - 1]) => {
                     hunk.text.pop();
                     last.end = hunk.text.len();
                     old_ended |= last.kind != LineKind::Added;

@@ -11,10 +11,10 @@ pub(super) fn skip(lines: &[&[u8]], mut at: usize, after_a_file: bool) -> Result
         }
         at = match text {
             b"" => at + 1,
-            b"-- " | b"--" if after_a_file => after_signature(lines, at),
+            _ if after_a_file && is_signature(lines, at) => at + 2,
             _ if text.starts_with(b"Index: ") => after_index_line(lines, at),
-            _ if text.starts_with(b"diff -") && !is_combined(text) => at + 1,
-            _ if text.starts_with(b"From ") => after_mail_header(lines, at)?,
+            _ if is_command_line(text) => at + 1,
+            _ if is_mail_start(text) => after_mail_header(lines, at)?,
             _ => return Err(PatchError::at(at, foreign(lines, at))),
         };
     }
@@ -38,12 +38,33 @@ fn is_combined(text: &[u8]) -> bool {
     text.starts_with(b"diff --cc") || text.starts_with(b"diff --combined")
 }
 
-/// Behind a signature and the version of git that it holds.
-fn after_signature(lines: &[&[u8]], at: usize) -> usize {
-    let version = at + 1;
-    let stands_apart =
-        [&b"diff "[..], b"--- ", b"From ", b"@@"].iter().any(|start| starts(lines, version, start));
-    if stands_apart { version } else { version + 1 }
+/// Whether the line and the next are the end of a mail: dashes and a version, and below them nothing or another mail.
+pub(super) fn is_signature(lines: &[&[u8]], at: usize) -> bool {
+    let is_dashes = lines.get(at).is_some_and(|line| line.trim_ascii_end() == b"--");
+    let is_version = |line: &&[u8]| line.first().is_some_and(u8::is_ascii_digit);
+    is_dashes && lines.get(at + 1).is_some_and(is_version) && {
+        let after = after_blanks(lines, at + 2);
+        lines.get(after).is_none_or(|line| is_mail_start(line))
+    }
+}
+
+/// The index of the first line from `from` on that is not blank, or the number of lines.
+pub(super) fn after_blanks(lines: &[&[u8]], from: usize) -> usize {
+    (from..lines.len()).find(|at| !is_blank(lines[*at])).unwrap_or(lines.len())
+}
+
+/// Whether a line is the first of a mail as git writes it: `From COMMIT WEEKDAY ...`.
+fn is_mail_start(line: &[u8]) -> bool {
+    let mut words = line.split(|b| *b == b' ');
+    let mut next = || words.next().unwrap_or_default();
+    let (from, commit, weekday) = (next(), next(), next());
+    let weekdays: [&[u8]; 7] = [b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun"];
+    from == b"From" && commit.iter().all(u8::is_ascii_hexdigit) && weekdays.contains(&weekday)
+}
+
+/// Whether a line is the command line that `diff` writes above a file when it compares directories.
+fn is_command_line(text: &[u8]) -> bool {
+    text.starts_with(b"diff -") && !text.starts_with(b"diff --git") && !is_combined(text)
 }
 
 /// Behind an `Index:` line and the rule that Subversion draws below it.

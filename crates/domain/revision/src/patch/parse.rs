@@ -11,6 +11,20 @@ use super::set::{FilePatch, Hunk, LineKind, Operation, PatchSet};
 
 /// Understands a patch as a whole.
 ///
+/// Understood are plain unified diffs and those that git writes, of one or many files: creation, deletion, change of
+/// content, and change between the modes 100644 and 100755. Each form that is not understood has a code of its own.
+///
+/// - Paths are judged before any content: [`PatchFault`] tells what is refused.
+/// - The prefixes `a/` and `b/` are recognised by both sides of a header, or by its `diff --git` line. Without either
+///   the paths are as they stand. What could be read both ways is refused.
+/// - The line counts of a hunk are those of its body. Where its header says otherwise that is a warning, unless it
+///   cannot be told then where the body ends.
+/// - An empty line in a body is context that lost its space. Blank lines between hunks and files mean nothing.
+/// - `\ No newline at end of file`, in any language, takes the line feed from the line above it.
+/// - Around files are admitted: `Index:` lines, `diff -...` command lines, and of `git format-patch` the header of the
+///   mail up to its first `diff --git` line, and the signature.
+/// - The object names of `index` lines are not read; the mode is.
+///
 /// # Errors
 /// [`PatchError`] with the line and the first fault. Nothing of a patch with a fault is kept.
 pub fn parse(bytes: &[u8]) -> Result<PatchSet, PatchError> {

@@ -64,9 +64,7 @@ impl Source {
     /// The source after a patch was applied to this one.
     pub(crate) fn after(&self, applied: &Applied) -> Self {
         let mut contents = self.contents.clone();
-        for (_, bytes) in applied.blobs.iter() {
-            contents.insert(bytes.to_vec());
-        }
+        contents.extend(applied.blobs.iter().map(|(_, bytes)| bytes.to_vec()));
         Self { tree: applied.tree.clone(), contents }
     }
 
