@@ -44,7 +44,7 @@ fn the_largest_hostile_patches_come_to_an_answer() {
         (largest("@@ -1 +1 @@\n-a\n+b\n", "\n"), "applied"),
         (largest("", "From 1 Mon\n"), "PATCH_NO_HUNKS"),
         ("From 1 Mon\n".repeat(limits::PATCH_BYTES / 11), "PATCH_EMPTY"),
-        (largest("@@ -1 +1 @@\n-a\n+b\n", "-- \n1\n\n\n"), "PATCH_UNSUPPORTED_PROSE"),
+        (largest("@@ -1 +1 @@\n-a\n+b\n", "-- \n1\n\n\n"), "PATCH_BODY_LINE"),
         ("diff --git ".to_owned() + &"a ".repeat(limits::PATCH_BYTES / 2 - 8), "PATCH_PATHS_DIFFER"),
     ] {
         assert_eq!(one(&same).code(&patch), code, "{}", &patch[..80]);
