@@ -125,6 +125,13 @@ impl RepoPath {
         self.components().next_back().unwrap_or_default()
     }
 
+    /// Whether every character of it shows: none is a control, invisible or direction-changing character. Bytes that
+    /// are not UTF-8 are no characters.
+    #[must_use]
+    pub fn is_printable(&self) -> bool {
+        self.0.utf8_chunks().all(|chunk| !chunk.valid().chars().any(is_unprintable))
+    }
+
     /// The directory that holds this path; `None` at the top.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
@@ -263,6 +270,20 @@ mod tests {
         ] {
             assert_eq!(RepoPath::from_bytes(bad.as_bytes()), Err(why), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_printable_path_shows_every_character() {
+        for (path, printable) in [
+            (&b"a b"[..], true),
+            ("é".as_bytes(), true),
+            (b"caf\xe9", true),
+            (b"a\x1b[0m", false),
+            (b"\xe9\x07", false),
+        ] {
+            assert_eq!(RepoPath::from_bytes(path).unwrap().is_printable(), printable, "{path:?}");
+        }
+        assert!(!RepoPath::from_bytes("a\u{200b}".as_bytes()).unwrap().is_printable());
     }
 
     #[test]

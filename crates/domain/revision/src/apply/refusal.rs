@@ -1,0 +1,229 @@
+use std::fmt;
+
+use ambit_ids::{Digest, RepoPath, limits};
+
+use crate::tree::TreeError;
+
+/// Why a patch was not applied. Nothing of it was: the tree is as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PatchRefusal {
+    /// The tree is another than the one that the patch was made for.
+    #[error(
+        "the patch is made for the tree {expected}, and the tree now is {actual}. Nothing was changed; read the files again and propose anew"
+    )]
+    BaseMoved {
+        /// The digest that the patch was made for.
+        expected: Digest,
+        /// The digest of the tree.
+        actual: Digest,
+    },
+    /// Every file is already as the patch would leave it.
+    #[error("the tree already holds everything that the patch asks for. Nothing was changed")]
+    AlreadyApplied,
+    /// Something about one path. The first in the order of the patch.
+    #[error("{path}: {reason}. Nothing was changed")]
+    At {
+        /// The path.
+        path: RepoPath,
+        /// What it is.
+        reason: Reason,
+    },
+    /// The tree that would come out passes a limit or has a file in the way of a directory.
+    #[error("the patch does not lead to a tree. Nothing was changed")]
+    Tree(#[source] TreeError),
+}
+
+/// What keeps a patch from one path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// The file that is to be made exists.
+    #[error("it is to be made and exists already")]
+    Exists,
+    /// The file that is to be changed or removed does not exist.
+    #[error("there is no such file")]
+    Missing,
+    /// A directory has that path.
+    #[error("it is a directory")]
+    Directory,
+    /// The path is a symbolic link, or leads through one.
+    #[error("it is a symbolic link or leads through one, and no patch goes there")]
+    Link,
+    /// A directory of the tree has the name of a prefix, so that the path could be meant with it.
+    #[error("it could be meant as {0}; start the file with a `diff --git` line")]
+    PrefixAmbiguous(RepoPath),
+    /// Another path differs by nothing but case.
+    #[error("it differs from {0} only by case, and some systems take them for one")]
+    CaseCollision(RepoPath),
+    /// The file has another mode than the patch says.
+    #[error("its mode is {actual}, and the patch says {stated}")]
+    ModeMismatch {
+        /// What the patch says.
+        stated: &'static str,
+        /// What it is.
+        actual: &'static str,
+    },
+    /// The file holds a NUL byte.
+    #[error("it is a binary file, and those cannot be patched")]
+    Binary,
+    /// The content of the file was not handed over.
+    #[error("its content, {0}, was not at hand")]
+    ContentMissing(Digest),
+    /// What would come out passes [`limits::FILE_BYTES`].
+    #[error("it would have {0} bytes, more than the {limit} allowed", limit = limits::FILE_BYTES)]
+    TooLarge(usize),
+    /// The patch leaves it as it is.
+    #[error("the patch would leave it as it is")]
+    NoEffect,
+    /// The file is to be removed and holds other lines than the patch removes.
+    #[error("it is to be removed and holds other lines than the patch removes: {0}")]
+    DeletePartial(Box<Mismatch>),
+    /// The lines of a hunk stand nowhere in the file.
+    #[error("{0}")]
+    ContextMismatch(Box<Mismatch>),
+    /// The lines of a hunk do not stand where it says, and stand at several other places.
+    #[error(
+        "hunk {hunk} is not at the line that it states and fits at {}; state the right one",
+        Candidates(lines)
+    )]
+    AmbiguousPlace {
+        /// The hunk, counted from 1.
+        hunk: usize,
+        /// The first lines where it would fit.
+        lines: Vec<usize>,
+    },
+    /// A hunk adds lines and has none to tell its place by.
+    #[error(
+        "hunk {hunk} adds lines and has no context to tell its place by; give it at least one line of context"
+    )]
+    UnanchoredInsert {
+        /// The hunk, counted from 1.
+        hunk: usize,
+    },
+    /// A hunk stands before the one above it, or they overlap.
+    #[error("hunk {hunk} stands at line {line}, which is before the end of the hunk above it")]
+    HunkOrder {
+        /// The hunk, counted from 1.
+        hunk: usize,
+        /// Where its lines are.
+        line: usize,
+    },
+    /// A hunk leaves a line without its line feed in the middle of the file.
+    #[error("hunk {hunk} ends the file without a line feed, and the file goes on below it")]
+    FinalNewline {
+        /// The hunk, counted from 1.
+        hunk: usize,
+    },
+    /// The hunks that are not where they say need more searching than a patch may cause.
+    #[error("too many hunks are not at the lines that they state; correct their line numbers")]
+    SearchLimit,
+}
+
+/// Where a hunk and a file part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The hunk, counted from 1.
+    pub hunk: usize,
+    /// The line of the file that differs, counted from 1: at the place where most lines of the hunk fit.
+    pub line: usize,
+    /// What the hunk has there; `None` where it has ended.
+    pub expected: Option<Excerpt>,
+    /// What the file has there; `None` where it has ended.
+    pub found: Option<Excerpt>,
+    /// The first lines of the file where the hunk could begin by its longest line.
+    pub candidates: Vec<usize>,
+}
+
+/// The start of a line, safe to show: what does not show is escaped, and a long line is cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excerpt(String);
+
+/// How many bytes of a line an [`Excerpt`] covers.
+const EXCERPT_BYTES: usize = 120;
+
+impl Excerpt {
+    pub(super) fn of(line: &[u8]) -> Self {
+        let shown = &line[..line.len().min(EXCERPT_BYTES)];
+        let mut text = String::with_capacity(shown.len() + 2);
+        for chunk in shown.utf8_chunks() {
+            text.extend(chunk.valid().chars().flat_map(char::escape_debug));
+            text.extend(chunk.invalid().escape_ascii().map(char::from));
+        }
+        if shown.len() < line.len() {
+            text.push('…');
+        }
+        Self(text)
+    }
+
+    /// The text, with the escapes of a Rust string.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |side: &Option<Excerpt>| {
+            side.as_ref().map_or_else(|| "the end".to_owned(), |line| format!("\"{}\"", line.as_str()))
+        };
+        let (expected, found) = (side(&self.expected), side(&self.found));
+        write!(f, "hunk {} parts at line {}: it has {expected}, the file has {found}", self.hunk, self.line)?;
+        if !self.candidates.is_empty() {
+            write!(f, "; it may be meant for {}", Candidates(&self.candidates))?;
+        }
+        Ok(())
+    }
+}
+
+struct Candidates<'a>(&'a [usize]);
+
+impl fmt::Display for Candidates<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.len() == 1 { "line" } else { "lines" })?;
+        for (index, line) in self.0.iter().enumerate() {
+            write!(f, "{} {line}", if index == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl PatchRefusal {
+    /// The stable code of this refusal.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::BaseMoved { .. } => "PATCH_BASE_MOVED",
+            Self::AlreadyApplied => "PATCH_ALREADY_APPLIED",
+            Self::At { reason, .. } => reason.code(),
+            Self::Tree(TreeError::FileInTheWay(_) | TreeError::DirectoryInTheWay(_)) => "PATCH_PATH_CONFLICT",
+            Self::Tree(_) => "PATCH_TREE_LIMIT",
+        }
+    }
+}
+
+impl Reason {
+    /// The stable code of this reason.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Exists => "PATCH_FILE_EXISTS",
+            Self::Missing => "PATCH_FILE_MISSING",
+            Self::Directory => "PATCH_PATH_CONFLICT",
+            Self::Link => "PATCH_LINK",
+            Self::PrefixAmbiguous(_) => "PATCH_PREFIX_AMBIGUOUS",
+            Self::CaseCollision(_) => "PATCH_CASE_COLLISION",
+            Self::ModeMismatch { .. } => "PATCH_MODE_MISMATCH",
+            Self::Binary => "PATCH_BINARY",
+            Self::ContentMissing(_) => "PATCH_CONTENT_MISSING",
+            Self::TooLarge(_) => "PATCH_RESULT_TOO_LARGE",
+            Self::NoEffect => "PATCH_NO_EFFECT",
+            Self::DeletePartial(_) => "PATCH_DELETE_PARTIAL",
+            Self::ContextMismatch(_) => "PATCH_CONTEXT_MISMATCH",
+            Self::AmbiguousPlace { .. } => "PATCH_AMBIGUOUS_PLACE",
+            Self::UnanchoredInsert { .. } => "PATCH_UNANCHORED_INSERT",
+            Self::HunkOrder { .. } => "PATCH_HUNK_ORDER",
+            Self::FinalNewline { .. } => "PATCH_FINAL_NEWLINE",
+            Self::SearchLimit => "PATCH_SEARCH_LIMIT",
+        }
+    }
+}

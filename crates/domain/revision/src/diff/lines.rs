@@ -1,0 +1,146 @@
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
+
+use crate::compare::LineCounts;
+
+/// How many lines around a change a hunk shows.
+const CONTEXT_LINES: usize = 3;
+
+const NO_FINAL_LINE_FEED: &[u8] = b"\n\\ No newline at end of file\n";
+
+/// The part of two files outside of which they are the same, in whole lines, with the context of its edges.
+struct Window<'a> {
+    before: &'a [u8],
+    after: &'a [u8],
+    /// How many lines lie above it.
+    lines_above: usize,
+}
+
+/// Appends the hunks that lead from `before` to `after`, and counts their lines.
+pub(super) fn write_hunks(before: &[u8], after: &[u8], text: &mut Vec<u8>) -> LineCounts {
+    let window = Window::of(before, after);
+    let (old, new) = (split(window.before), split(window.after));
+    let mut numbers = BTreeMap::new();
+    let old_numbers = number(&old, &mut numbers);
+    let new_numbers = number(&new, &mut numbers);
+    let operations = capture_diff_slices(Algorithm::Myers, &old_numbers, &new_numbers);
+    let mut counts = LineCounts::default();
+    for group in group_diff_ops(operations, CONTEXT_LINES) {
+        let span = |range: fn(&DiffOp) -> Range<usize>| {
+            let start = group.first().map_or(0, |op| range(op).start);
+            let end = group.last().map_or(0, |op| range(op).end);
+            write_span(window.lines_above + start, end - start)
+        };
+        let header = format!("@@ -{} +{} @@\n", span(DiffOp::old_range), span(DiffOp::new_range));
+        text.extend_from_slice(header.as_bytes());
+        for op in &group {
+            if op.tag() == DiffTag::Equal {
+                write_lines(b' ', &old[op.old_range()], text);
+                continue;
+            }
+            counts.removed += op.old_range().len();
+            counts.added += op.new_range().len();
+            write_lines(b'-', &old[op.old_range()], text);
+            write_lines(b'+', &new[op.new_range()], text);
+        }
+    }
+    counts
+}
+
+/// `LINE,COUNT` as diffs have it: a count of 1 is left out, and an empty span names the line before it.
+fn write_span(lines_above: usize, count: usize) -> String {
+    match count {
+        0 => format!("{lines_above},0"),
+        1 => format!("{}", lines_above + 1),
+        _ => format!("{},{count}", lines_above + 1),
+    }
+}
+
+fn write_lines(sign: u8, lines: &[&[u8]], text: &mut Vec<u8>) {
+    for line in lines {
+        text.push(sign);
+        text.extend_from_slice(line);
+        if !line.ends_with(b"\n") {
+            text.extend_from_slice(NO_FINAL_LINE_FEED);
+        }
+    }
+}
+
+fn split(bytes: &[u8]) -> Vec<&[u8]> {
+    bytes.split_inclusive(|b| *b == b'\n').collect()
+}
+
+/// The lines as numbers, equal lines as equal ones, so that comparing two costs the same for long lines.
+fn number<'a>(lines: &[&'a [u8]], numbers: &mut BTreeMap<&'a [u8], usize>) -> Vec<usize> {
+    let mut numbered = Vec::with_capacity(lines.len());
+    for line in lines {
+        let next = numbers.len();
+        numbered.push(*numbers.entry(line).or_insert(next));
+    }
+    numbered
+}
+
+impl<'a> Window<'a> {
+    fn of(before: &'a [u8], after: &'a [u8]) -> Self {
+        let same = before.iter().zip(after).take_while(|(one, other)| one == other).count();
+        let start = line_start(before, same);
+        let tail = common_suffix(&before[start..], &after[start..]);
+        let tail = tail - memchr::memchr(b'\n', &before[before.len() - tail..]).map_or(tail, |at| at + 1);
+        let context = lines_below(&before[before.len() - tail..]);
+        let start = (0..CONTEXT_LINES).fold(start, |at, _| line_start(before, at.saturating_sub(1)));
+        Self {
+            before: &before[start..before.len() - tail + context],
+            after: &after[start..after.len() - tail + context],
+            lines_above: memchr::memchr_iter(b'\n', &before[..start]).count(),
+        }
+    }
+}
+
+/// Where the line starts that holds the byte at `at`.
+fn line_start(bytes: &[u8], at: usize) -> usize {
+    memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |line_feed| line_feed + 1)
+}
+
+fn common_suffix(one: &[u8], other: &[u8]) -> usize {
+    one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
+}
+
+/// The bytes of the first lines that serve as context.
+fn lines_below(bytes: &[u8]) -> usize {
+    bytes.split_inclusive(|b| *b == b'\n').take(CONTEXT_LINES).map(<[u8]>::len).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hunks(before: &str, after: &str) -> String {
+        let mut text = Vec::new();
+        write_hunks(before.as_bytes(), after.as_bytes(), &mut text);
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn a_change_has_three_lines_around_it() {
+        let lines: Vec<String> = (1..=20).map(|n| format!("l{n}\n")).collect();
+        let before = lines.concat();
+        let after = before.replace("l10\n", "new\n");
+        assert_eq!(hunks(&before, &after), "@@ -7,7 +7,7 @@\n l7\n l8\n l9\n-l10\n+new\n l11\n l12\n l13\n");
+        let twice = after.replace("l17\n", "").replace("l1\n", "l0\nl1\n");
+        assert_eq!(
+            hunks(&before, &twice),
+            "@@ -1,3 +1,4 @@\n+l0\n l1\n l2\n l3\n\
+             @@ -7,14 +8,13 @@\n l7\n l8\n l9\n-l10\n+new\n l11\n l12\n l13\n l14\n l15\n l16\n-l17\n l18\n l19\n l20\n"
+        );
+    }
+
+    #[test]
+    fn the_end_of_the_file_is_marked() {
+        assert_eq!(hunks("a\nb", "a\nb\n"), "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n");
+        assert_eq!(hunks("", "a"), "@@ -0,0 +1 @@\n+a\n\\ No newline at end of file\n");
+        assert_eq!(hunks("a\nb\n", ""), "@@ -1,2 +0,0 @@\n-a\n-b\n");
+        assert_eq!(hunks("a\nb", "x\nb"), "@@ -1,2 +1,2 @@\n-a\n+x\n b\n\\ No newline at end of file\n");
+    }
+}

@@ -1,0 +1,241 @@
+use ambit_ids::limits;
+
+use super::fault::{Form, PatchError, PatchFault};
+use super::name::{Side, header_text, read_side};
+use super::outside::{after_blanks, foreign, is_blank, is_header_pair, is_signature, starts};
+use super::set::{Hunk, LineKind, LineMark, PatchWarning, StatedLines};
+
+/// The hunks of one file.
+pub(super) struct Hunks {
+    pub(super) hunks: Vec<Hunk>,
+    pub(super) warnings: Vec<PatchWarning>,
+    /// The index of the line after them.
+    pub(super) end: usize,
+}
+
+/// Reads the hunks that stand at `at`, of which there may be at most `room`.
+pub(super) fn read(lines: &[&[u8]], at: usize, room: usize) -> Result<Hunks, PatchError> {
+    let mut read = Hunks { hunks: Vec::new(), warnings: Vec::new(), end: at };
+    loop {
+        let header = after_blanks(lines, read.end);
+        if !starts(lines, header, b"@@") {
+            return Ok(read);
+        }
+        if read.hunks.len() == room {
+            return Err(PatchError::at(header, PatchFault::TooManyHunks));
+        }
+        let range =
+            header_text(lines[header]).and_then(read_range).map_err(|fault| PatchError::at(header, fault))?;
+        let (body, counted) = match counted_end(lines, header + 1, &range) {
+            Some(end) => (end, true),
+            None => (recounted_end(lines, header + 1)?, false),
+        };
+        let hunk = build(lines, header + 1..body, read.hunks.len() + 1, range.stated)?;
+        if !lines[body - 1].ends_with(b"\n") && !lines[body - 1].starts_with(b"\\") {
+            // An added line may have lost more than its line feed; any other is compared with the file.
+            if !counted || hunk.lines.last().is_some_and(|last| last.kind == LineKind::Added) {
+                return Err(PatchError::at(body - 1, PatchFault::Truncated));
+            }
+            read.warnings.push(PatchWarning::FinalLineFeed);
+        }
+        let found = (
+            hunk.count(LineKind::Context) + hunk.count(LineKind::Removed),
+            hunk.count(LineKind::Context) + hunk.count(LineKind::Added),
+        );
+        if found != range.counts {
+            let warning = PatchWarning::HunkCounts { line: header + 1, stated: range.counts, found };
+            read.warnings.push(warning);
+        }
+        read.hunks.push(hunk);
+        read.end = body;
+    }
+}
+
+struct Range {
+    stated: StatedLines,
+    counts: (usize, usize),
+}
+
+/// Reads `@@ -LINE,COUNT +LINE,COUNT @@` and leaves the section heading that may follow.
+fn read_range(text: &[u8]) -> Result<Range, PatchFault> {
+    if text.starts_with(b"@@@") {
+        return Err(PatchFault::Unsupported(Form::Combined));
+    }
+    let rest = text.strip_prefix(b"@@ -").ok_or(PatchFault::Unsupported(Form::Placeless))?;
+    let read = || {
+        let (old, old_count, rest) = read_span(rest)?;
+        let (new, new_count, rest) = read_span(rest.strip_prefix(b" +")?)?;
+        let heading = rest.strip_prefix(b" @@")?;
+        let apart = heading.is_empty() || heading.starts_with(b" ");
+        apart.then_some(Range { stated: StatedLines { old, new }, counts: (old_count, new_count) })
+    };
+    read().ok_or(PatchFault::HunkHeader)
+}
+
+/// Reads `LINE` or `LINE,COUNT`; a count that is left out is 1.
+fn read_span(text: &[u8]) -> Option<(usize, usize, &[u8])> {
+    let (line, rest) = read_number(text)?;
+    match rest.strip_prefix(b",") {
+        None => Some((line, 1, rest)),
+        Some(rest) => read_number(rest).map(|(count, rest)| (line, count, rest)),
+    }
+}
+
+/// Reads a number of at most nine digits, which is more lines than any file has.
+fn read_number(text: &[u8]) -> Option<(usize, &[u8])> {
+    let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    if !(1..=9).contains(&digits) {
+        return None;
+    }
+    let number = std::str::from_utf8(&text[..digits]).ok()?.parse().ok()?;
+    Some((number, &text[digits..]))
+}
+
+/// What a line is in the body of a hunk.
+enum BodyLine {
+    Of(LineKind),
+    Marker,
+    Outside,
+}
+
+fn classify(line: &[u8]) -> BodyLine {
+    match line {
+        [b' ', ..] | b"\n" | b"\r\n" => BodyLine::Of(LineKind::Context),
+        [b'-', ..] => BodyLine::Of(LineKind::Removed),
+        [b'+', ..] => BodyLine::Of(LineKind::Added),
+        [b'\\', b' ', ..] => BodyLine::Marker,
+        _ => BodyLine::Outside,
+    }
+}
+
+/// Where the body ends by the counts of its header; `None` where they do not fit what stands there.
+fn counted_end(lines: &[&[u8]], start: usize, range: &Range) -> Option<usize> {
+    let (mut old, mut new) = range.counts;
+    let mut at = start;
+    while old > 0 || new > 0 {
+        match classify(lines.get(at)?) {
+            BodyLine::Of(kind) => {
+                old = old.checked_sub(usize::from(kind != LineKind::Added))?;
+                new = new.checked_sub(usize::from(kind != LineKind::Removed))?;
+            }
+            BodyLine::Marker if at > start => {}
+            BodyLine::Marker | BodyLine::Outside => return None,
+        }
+        at += 1;
+    }
+    while at > start && starts(lines, at, b"\\ ") {
+        at += 1;
+    }
+    let next = after_blanks(lines, at);
+    let goes_on = lines.get(next).is_some_and(|line| matches!(line, [b' ' | b'+' | b'-' | b'\\', ..]));
+    let swallows_header =
+        at >= start + 2 && names_prefixed_sides(lines, at - 2) && starts(lines, at, b"@@ -");
+    if swallows_header || goes_on && !is_header_pair(lines, next) && !is_signature(lines, next) {
+        return None;
+    }
+    Some(at)
+}
+
+/// Where the body ends by its lines alone.
+///
+/// A file's header below it could be a removed and an added line instead, and a signature a removed line. The former is
+/// taken for what it is where its names carry prefixes; nothing else is guessed. Blank lines at the end are left out:
+/// as context they would change nothing.
+fn recounted_end(lines: &[&[u8]], start: usize) -> Result<usize, PatchError> {
+    let mut at = start;
+    while let Some(line) = lines.get(at) {
+        if is_header_pair(lines, at) && starts(lines, at + 2, b"@@ -") {
+            if names_prefixed_sides(lines, at) {
+                break;
+            }
+            return Err(PatchError::at(at, PatchFault::HunkAmbiguous));
+        }
+        if is_signature(lines, at) {
+            return Err(PatchError::at(at, PatchFault::HunkAmbiguous));
+        }
+        if matches!(classify(line), BodyLine::Outside) {
+            break;
+        }
+        at += 1;
+    }
+    let known = [&b"@@"[..], b"diff ", b"--- ", b"From ", b"Index: "];
+    if at < lines.len() && !known.iter().any(|start| starts(lines, at, start)) {
+        let fault = match foreign(lines, at) {
+            PatchFault::Unsupported(Form::Prose) => PatchFault::BodyLine,
+            other => other,
+        };
+        return Err(PatchError::at(at, fault));
+    }
+    while at > start && is_blank(lines[at - 1]) {
+        at -= 1;
+    }
+    if at == start {
+        return Err(PatchError::at(start - 1, PatchFault::HunkEmpty));
+    }
+    Ok(at)
+}
+
+/// Whether two lines are names of which each carries the prefix of its side or is `/dev/null`.
+fn names_prefixed_sides(lines: &[&[u8]], at: usize) -> bool {
+    let carries = |at: usize, prefix: &[u8]| {
+        let side = header_text(lines[at]).and_then(|text| read_side(&text[4..]));
+        match side {
+            Ok(Side::Null) => true,
+            Ok(Side::Name(name)) => name.starts_with(prefix),
+            Err(_) => false,
+        }
+    };
+    is_header_pair(lines, at) && carries(at, b"a/") && carries(at + 1, b"b/")
+}
+
+/// Whether a line of a body stands for a line feed and nothing before it.
+fn is_empty_line(line: &[u8]) -> bool {
+    matches!(line, b"\n" | b" \n" | b"-\n" | b"+\n")
+}
+
+fn build(
+    lines: &[&[u8]],
+    body: std::ops::Range<usize>,
+    number: usize,
+    stated: StatedLines,
+) -> Result<Hunk, PatchError> {
+    let mut hunk = Hunk { number, stated: Some(stated), text: Vec::new(), lines: Vec::new() };
+    let (header, mut old_ended, mut new_ended) = (body.start - 1, false, false);
+    for at in body {
+        let line = lines[at];
+        match classify(line) {
+            BodyLine::Of(kind) => {
+                let (old, new) = (kind != LineKind::Added, kind != LineKind::Removed);
+                if old && old_ended || new && new_ended {
+                    return Err(PatchError::at(at, PatchFault::NewlineMarker));
+                }
+                let text = if is_blank(line) { line } else { &line[1..] };
+                hunk.text.extend_from_slice(text);
+                if !line.ends_with(b"\n") {
+                    hunk.text.push(b'\n');
+                }
+                hunk.lines.push(LineMark { kind, end: hunk.text.len() });
+            }
+            BodyLine::Marker => match hunk.lines.last_mut() {
+                // A line of no bytes at all is none.
+                Some(last) if hunk.text.ends_with(b"\n") && !is_empty_line(lines[at - 1]) => {
+                    hunk.text.pop();
+                    last.end = hunk.text.len();
+                    old_ended |= last.kind != LineKind::Added;
+                    new_ended |= last.kind != LineKind::Removed;
+                }
+                _ => return Err(PatchError::at(at, PatchFault::NewlineMarker)),
+            },
+            BodyLine::Outside => return Err(PatchError::at(at, PatchFault::BodyLine)),
+        }
+    }
+    if hunk.lines.is_empty() {
+        return Err(PatchError::at(header, PatchFault::HunkEmpty));
+    }
+    if hunk.count(LineKind::Added) + hunk.count(LineKind::Removed) == 0 {
+        return Err(PatchError::at(header, PatchFault::NoEffect));
+    }
+    Ok(hunk)
+}
+
+const _: () = assert!(limits::PATCH_BYTES < 999_999_999, "a line number of a patch has at most nine digits");

@@ -1,0 +1,237 @@
+use ambit_ids::{PathError, limits};
+
+/// Why bytes are not a patch that is understood as a whole. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} of the patch: {fault}. Nothing was changed")]
+pub struct PatchError {
+    /// The line of the patch, counted from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub fault: PatchFault,
+}
+
+impl PatchError {
+    /// The fault in the line with this index, counted from 0.
+    pub(super) const fn at(index: usize, fault: PatchFault) -> Self {
+        Self { line: index + 1, fault }
+    }
+
+    /// The stable code of this refusal.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        self.fault.code()
+    }
+}
+
+/// What is wrong with a patch.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PatchFault {
+    /// Past [`limits::PATCH_BYTES`].
+    #[error("the patch has {0} bytes, more than the {limit} allowed; propose it in parts", limit = limits::PATCH_BYTES)]
+    TooLarge(usize),
+    /// Past [`limits::PATCH_FILES`].
+    #[error("the patch touches more than {} files; propose it in parts", limits::PATCH_FILES)]
+    TooManyFiles,
+    /// Past [`limits::PATCH_HUNKS`].
+    #[error("the patch has more than {} hunks; propose it in parts", limits::PATCH_HUNKS)]
+    TooManyHunks,
+    /// It asks for nothing.
+    #[error("there is no change in the patch")]
+    Empty,
+    /// It starts with a byte order mark.
+    #[error("the patch starts with a byte order mark; leave it out")]
+    ByteOrderMark,
+    /// It holds a NUL byte.
+    #[error("the patch holds a NUL byte, and binary files cannot be patched")]
+    Nul,
+    /// A header line ends with a carriage return.
+    #[error("a header line ends with a carriage return; end the lines of headers with a line feed only")]
+    LineEnding,
+    /// The header of a file is not in its form.
+    #[error("the header of the file is malformed: {0}")]
+    Header(&'static str),
+    /// The header of a file can be read in two ways.
+    #[error("the header of the file can be read in two ways: {0}")]
+    HeaderAmbiguous(&'static str),
+    /// The header names two paths without being a rename.
+    #[error("the header names two different paths, before and after")]
+    PathsDiffer,
+    /// Some headers have the prefixes `a/` and `b/` and others have none, or it cannot be told.
+    #[error(
+        "it cannot be told whether the paths carry the prefixes a/ and b/; start each file with a `diff --git` line"
+    )]
+    PrefixAmbiguous,
+    /// A path is not within the project.
+    #[error(transparent)]
+    Path(PathError),
+    /// A path has a name that a patch may not use.
+    #[error(transparent)]
+    Name(NameFault),
+    /// A path stands in two headers.
+    #[error("the patch has the same path twice; join its hunks under one header")]
+    DuplicatePath,
+    /// A symbolic link.
+    #[error("a patch may not make, change or remove a symbolic link (mode 120000)")]
+    Link,
+    /// A submodule.
+    #[error("a patch may not make, change or remove a submodule (mode 160000)")]
+    Submodule,
+    /// A mode other than 100644 and 100755.
+    #[error("the only modes of a patch are 100644 and 100755")]
+    Mode,
+    /// Binary content or its stub.
+    #[error("binary files cannot be patched")]
+    Binary,
+    /// Text in a form that is not understood here.
+    #[error("{} not understood here; propose a unified diff with nothing around it", .0.phrase())]
+    Unsupported(Form),
+    /// A hunk's header is not `@@ -LINE,COUNT +LINE,COUNT @@`.
+    #[error("the header of the hunk is not `@@ -LINE,COUNT +LINE,COUNT @@`")]
+    HunkHeader,
+    /// A file has a header and no hunks.
+    #[error("the file has no hunks")]
+    NoHunks,
+    /// A hunk without lines.
+    #[error("the hunk has no lines")]
+    HunkEmpty,
+    /// The counts do not fit the body, and the body could end at two places.
+    #[error("the line counts of the hunk are wrong, and it cannot be told where its body ends")]
+    HunkAmbiguous,
+    /// A line of a hunk starts with none of space, `+`, `-` and `\`.
+    #[error("the line starts with none of space, `+`, `-` and `\\`")]
+    BodyLine,
+    /// The patch ends within a hunk and within a line.
+    #[error("the patch ends in the middle of a hunk; propose it whole")]
+    Truncated,
+    /// A marker of a missing line feed stands where no file can end.
+    #[error("`\\ No newline at end of file` stands after a line that is not the last of the file")]
+    NewlineMarker,
+    /// A hunk or a file that changes nothing.
+    #[error("it changes nothing")]
+    NoEffect,
+    /// A file that is made has context or removed lines, or several hunks.
+    #[error("a file that is made has one hunk of added lines")]
+    CreateForm,
+    /// A file that is removed has context or added lines, or several hunks.
+    #[error("a file that is removed has one hunk of removed lines, all that it has")]
+    DeleteForm,
+}
+
+/// Names that are harmless in one place and something else in another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NameFault {
+    /// A control, invisible or direction-changing character.
+    #[error("the path holds a character that does not show")]
+    Unprintable,
+    /// A backslash, which separates components elsewhere.
+    #[error("the path holds a backslash")]
+    Backslash,
+    /// A drive letter.
+    #[error("the path starts with a drive letter")]
+    Drive,
+    /// A device of Windows, such as `aux` or `nul.txt`.
+    #[error("the path has a component that names a device on Windows")]
+    Reserved,
+    /// A component that ends with a dot or a space, which Windows drops.
+    #[error("the path has a component that ends with a dot or a space")]
+    Trailing,
+}
+
+/// Forms of change that are recognised and refused as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// `*** Begin Patch`.
+    BeginPatch,
+    /// `<<<<<<< SEARCH`.
+    SearchReplace,
+    /// A fence of Markdown.
+    Fence,
+    /// Text around or between the files.
+    Prose,
+    /// A diff of a merge (`diff --cc`, `@@@`).
+    Combined,
+    /// A hunk that states no lines (`@@`, `@@ ... @@`).
+    Placeless,
+    /// A rename.
+    Rename,
+    /// A copy.
+    Copy,
+}
+
+impl Form {
+    const fn phrase(self) -> &'static str {
+        match self {
+            Self::BeginPatch => "`*** Begin Patch` blocks are",
+            Self::SearchReplace => "search and replace blocks are",
+            Self::Fence => "Markdown fences are",
+            Self::Prose => "text around the files of a patch is",
+            Self::Combined => "the diff of a merge is",
+            Self::Placeless => "a hunk without line numbers is",
+            Self::Rename => "a rename is",
+            Self::Copy => "a copy is",
+        }
+    }
+
+    const fn code(self) -> &'static str {
+        match self {
+            Self::BeginPatch => "PATCH_UNSUPPORTED_BEGIN_PATCH",
+            Self::SearchReplace => "PATCH_UNSUPPORTED_SEARCH_REPLACE",
+            Self::Fence => "PATCH_UNSUPPORTED_FENCE",
+            Self::Prose => "PATCH_UNSUPPORTED_PROSE",
+            Self::Combined => "PATCH_UNSUPPORTED_COMBINED",
+            Self::Placeless => "PATCH_UNSUPPORTED_PLACELESS_HUNK",
+            Self::Rename => "PATCH_UNSUPPORTED_RENAME",
+            Self::Copy => "PATCH_UNSUPPORTED_COPY",
+        }
+    }
+}
+
+impl NameFault {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Unprintable => "PATCH_PATH_UNPRINTABLE",
+            Self::Backslash => "PATCH_PATH_BACKSLASH",
+            Self::Drive => "PATCH_PATH_DRIVE",
+            Self::Reserved => "PATCH_PATH_RESERVED",
+            Self::Trailing => "PATCH_PATH_TRAILING",
+        }
+    }
+}
+
+impl PatchFault {
+    /// The stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::TooLarge(_) => "PATCH_TOO_LARGE",
+            Self::TooManyFiles => "PATCH_TOO_MANY_FILES",
+            Self::TooManyHunks => "PATCH_TOO_MANY_HUNKS",
+            Self::Empty => "PATCH_EMPTY",
+            Self::ByteOrderMark => "PATCH_BYTE_ORDER_MARK",
+            Self::Nul => "PATCH_NUL",
+            Self::LineEnding => "PATCH_LINE_ENDING",
+            Self::Header(_) => "PATCH_HEADER",
+            Self::HeaderAmbiguous(_) => "PATCH_HEADER_AMBIGUOUS",
+            Self::PathsDiffer => "PATCH_PATHS_DIFFER",
+            Self::PrefixAmbiguous => "PATCH_PREFIX_AMBIGUOUS",
+            Self::Path(why) => why.code(),
+            Self::Name(why) => why.code(),
+            Self::DuplicatePath => "PATCH_DUPLICATE_PATH",
+            Self::Link => "PATCH_LINK",
+            Self::Submodule => "PATCH_SUBMODULE",
+            Self::Mode => "PATCH_MODE",
+            Self::Binary => "PATCH_BINARY",
+            Self::Unsupported(form) => form.code(),
+            Self::HunkHeader => "PATCH_HUNK_HEADER",
+            Self::NoHunks => "PATCH_NO_HUNKS",
+            Self::HunkEmpty => "PATCH_HUNK_EMPTY",
+            Self::HunkAmbiguous => "PATCH_HUNK_AMBIGUOUS",
+            Self::BodyLine => "PATCH_BODY_LINE",
+            Self::Truncated => "PATCH_TRUNCATED",
+            Self::NewlineMarker => "PATCH_NEWLINE_MARKER",
+            Self::NoEffect => "PATCH_NO_EFFECT",
+            Self::CreateForm => "PATCH_CREATE_FORM",
+            Self::DeleteForm => "PATCH_DELETE_FORM",
+        }
+    }
+}
