@@ -18,8 +18,8 @@ pub use digest::{Digest, ParseDigestError};
 pub use execution::ExecutionLimits;
 pub use identifier::{
     AgentId, ApproverId, BackendId, BlueprintId, CaseId, DocumentName, EffectKey, GateId, IdError,
-    IdempotencyKey, Incarnation, LeaseId, OrganizationId, ProjectId, ProposalId, ReceiptId, RevisionId,
-    RuleId, RunId, RunName, StepId,
+    IdempotencyKey, Incarnation, LeaseId, OrganizationId, ProbeId, ProjectId, ProposalId, ReceiptId,
+    RevisionId, RuleId, RunId, RunName, StepId,
 };
 pub use path::{PathError, RepoPath};
 pub use pattern::{PathPattern, PathSet, PatternError};
