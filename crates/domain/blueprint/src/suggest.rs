@@ -3,18 +3,23 @@
 /// The longest name that is compared: the names of documents are shorter.
 const COMPARED_BYTES: usize = 64;
 
-/// The candidate that `name` is most likely a slip of, if any is close.
+/// The candidate that `name` is most likely a slip of, if one is close and closer than every other.
 pub(crate) fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > COMPARED_BYTES {
         return None;
     }
     let folded = name.to_ascii_lowercase();
-    candidates
+    let mut close: Vec<(usize, &str)> = candidates
         .into_iter()
         .map(|candidate| (strsim::osa_distance(&folded, &candidate.to_ascii_lowercase()), candidate))
-        .filter(|(distance, candidate)| *distance <= (candidate.len().max(3)) / 3)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
+        .filter(|(distance, candidate)| *distance <= candidate.len().max(name.len()).max(3) / 3)
+        .collect();
+    close.sort_unstable();
+    match close[..] {
+        [(best, _), (next, _), ..] if best == next => None,
+        [(_, candidate), ..] => Some(candidate),
+        [] => None,
+    }
 }
 
 /// `a`, `b` or `c`, each in backticks.
@@ -51,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_slip_is_recognised_and_another_word_is_not() {
-        let names = ["goal", "stage", "scope", "runBudget", "acceptanceCases"];
+        let names = ["goal", "stage", "scope", "runBudget", "acceptanceCases", "AC-1", "AC-2"];
         for (slip, meant) in [
             ("gaol", Some("goal")),
             ("goall", Some("goal")),
@@ -59,6 +64,7 @@ mod tests {
             ("acceptance_cases", Some("acceptanceCases")),
             ("owner", None),
             ("", None),
+            ("AC-3", None),
         ] {
             assert_eq!(closest(slip, names), meant, "{slip}");
         }

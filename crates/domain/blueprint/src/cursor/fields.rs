@@ -72,10 +72,8 @@ impl<'a> Fields<'a> {
             found = Some((name, cursor));
         }
         found.ok_or_else(|| {
-            // A misspelled one is told as such.
-            let misspelled =
-                self.unknown().any(|entry| closest(&entry.name, names.iter().copied()).is_some());
-            if misspelled {
+            // What stands there in its place is told by `finish`.
+            if self.unknown().next().is_some() {
                 return Reported;
             }
             let message = format!("{} has none of {}", self.mapping.name(), any_of(names.iter().copied()));

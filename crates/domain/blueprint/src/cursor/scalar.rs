@@ -43,7 +43,10 @@ impl<'a> Cursor<'a> {
             return Ok(());
         }
         let (low, high) = (bytes.start(), bytes.end());
-        let message = format!("{} must have {low} to {high} bytes, and has {}", self.name(), text.len());
+        let message = match text.len() {
+            0 => format!("{} is empty", self.name()),
+            found => format!("{} must have {low} to {high} bytes, and has {found}", self.name()),
+        };
         Err(self.refuse(Finding::new(ProblemCode::OutOfRange, message, "")))
     }
 

@@ -59,7 +59,7 @@ impl Problem {
             format!("{gutter} | {caret} {}", self.label),
         ];
         if let Some(help) = &self.help {
-            lines.push(format!("{gutter} = help: {help}"));
+            lines.extend([format!("{gutter} |"), format!("{gutter} = help: {help}")]);
         }
         lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
     }
