@@ -1,14 +1,13 @@
 //! What every document has in common: its version, its kind, its canonical bytes.
 
 use ambit_canonical::{CanonicalBytes, EncodeError};
-use ambit_ids::{Digest, DocumentName, limits};
+use ambit_ids::{Digest, DocumentName, limits, vocabulary};
 use serde::Serialize;
 
 use crate::cursor::{Cursor, Fields, Read, read_document};
 use crate::policy_set::{PolicyKey, PolicySubject};
 use crate::problem::{DocumentError, Finding, ProblemCode};
 use crate::suggest::quoted;
-use crate::words::vocabulary;
 use crate::{Blueprint, ExecutionCapabilityProfile, NamedCommandCatalog, PolicyBundle, PolicyRules};
 
 /// The version of the shape of every document here.

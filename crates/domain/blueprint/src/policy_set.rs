@@ -2,13 +2,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use ambit_canonical::{CanonicalBytes, EncodeError};
-use ambit_ids::{Digest, DocumentName};
+use ambit_ids::{Digest, DocumentName, vocabulary};
 use serde::Serialize;
 
 use crate::document::API_VERSION;
 use crate::policy_ref::PolicyRef;
 use crate::profile::ExecutionCapabilityProfile;
-use crate::words::vocabulary;
 
 vocabulary!(
     /// What a policy document is about. A reference is resolved within its subject alone, so that a retention policy

@@ -1,11 +1,11 @@
-use ambit_ids::DocumentName;
+use ambit_ids::{DocumentName, vocabulary};
 use serde::Serialize;
 
 use crate::budget::{BudgetCeilings, read_ceilings};
 use crate::cursor::{Cursor, Fields, Read};
 use crate::document::{DocumentKind, document, read_envelope};
 use crate::policy_ref::PolicyRef;
-use crate::words::{Word, vocabulary};
+use crate::words::Word;
 
 /// What a backend must prove before a run is allocated on it, and the policies that hold there.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,6 +2,12 @@
 
 use ambit_policy::{Capability, DenialKind, FactKind, LifecycleStage, Plane, ToolName};
 
+use crate::{
+    AggregateLimits, CommandVerdict, DocumentKind, EgressDefault, Erasure, ExpectedOutcome, ExpectedVerdict,
+    RequiredCancellation, RequiredEgress, RequiredEvidence, RequiredIsolation, RequiredPreview,
+    RequiredSecretDelivery, RuleEffect, SecretBinding,
+};
+
 /// A closed vocabulary that the reader can offer as suggestions.
 pub(crate) trait Word: Copy + 'static {
     /// Every word.
@@ -11,9 +17,9 @@ pub(crate) trait Word: Copy + 'static {
     fn spelled(self) -> &'static str;
 }
 
-macro_rules! word {
+macro_rules! words {
     ($($name:ty),+ $(,)?) => {
-        $(impl crate::words::Word for $name {
+        $(impl Word for $name {
             const WORDS: &'static [Self] = Self::ALL;
 
             fn spelled(self) -> &'static str {
@@ -22,47 +28,12 @@ macro_rules! word {
         })+
     };
 }
-pub(crate) use word;
 
-word!(Capability, DenialKind, FactKind, LifecycleStage, Plane, ToolName);
-
-/// Declares a closed vocabulary with one text form per word.
-macro_rules! vocabulary {
-    (
-        $(#[$doc:meta])*
-        $name:ident { $($(#[$word_doc:meta])* $word:ident = $text:literal),+ $(,)? }
-    ) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$word_doc])* $word),+ }
-
-        impl $name {
-            /// Every word, in the order of declaration.
-            pub const ALL: &'static [Self] = &[$(Self::$word),+];
-
-            /// The word as documents spell it.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$word => $text),+ }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
-            }
-        }
-
-        crate::words::word!($name);
-    };
-}
-pub(crate) use vocabulary;
+words!(Capability, DenialKind, FactKind, LifecycleStage, Plane, ToolName);
+words!(DocumentKind, ExpectedOutcome, CommandVerdict);
+words!(EgressDefault, SecretBinding, Erasure, RuleEffect, ExpectedVerdict);
+words!(RequiredIsolation, RequiredEgress, RequiredSecretDelivery, RequiredPreview, RequiredCancellation);
+words!(RequiredEvidence, AggregateLimits);
 
 /// Why a text is not a lower-case word.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

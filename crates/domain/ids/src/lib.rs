@@ -13,6 +13,7 @@ mod path;
 mod pattern;
 mod quantity;
 mod scope;
+mod vocabulary;
 
 pub use digest::{Digest, ParseDigestError};
 pub use execution::ExecutionLimits;

@@ -1,10 +1,10 @@
-use ambit_ids::{CaseId, ProbeId};
+use ambit_ids::{CaseId, ProbeId, vocabulary};
 use ambit_policy::{Capability, Fact, ToolName};
 use serde::Serialize;
 
 use crate::bundle::read_facts;
 use crate::cursor::{Cursor, Distinct, Read};
-use crate::words::{Archetype, WorkArea, vocabulary};
+use crate::words::{Archetype, WorkArea};
 
 /// A proposal of another kind of application, and what the contract must answer to it. It is a test of shapes and of
 /// policy: nothing is executed for it.

@@ -5,13 +5,13 @@ mod read;
 mod rule;
 mod write;
 
+use ambit_ids::vocabulary;
 use serde::Serialize;
 
 pub(crate) use fact::read_facts;
 pub use rule::{ExpectedVerdict, RuleCondition, RuleEffect, RuleExample, RuleException, ToolRule};
 
 use crate::document::{DocumentKind, Metadata, document};
-use crate::words::vocabulary;
 
 /// One subject of policy.
 #[derive(Clone, Debug, PartialEq, Eq)]

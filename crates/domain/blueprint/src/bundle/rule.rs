@@ -1,8 +1,6 @@
-use ambit_ids::RuleId;
+use ambit_ids::{RuleId, vocabulary};
 use ambit_policy::{Answer, Capability, Fact, FactKind, ToolName};
 use serde::Serialize;
-
-use crate::words::vocabulary;
 
 /// One rule for tool calls. Where no rule applies to a call, the call is denied and the run ends.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,14 +4,14 @@ mod environment;
 mod read;
 mod resources;
 
-use ambit_ids::{ByteCount, Digest, GateId, MicroUsd, RepoPath};
+use ambit_ids::{ByteCount, Digest, GateId, MicroUsd, RepoPath, vocabulary};
 use serde::Serialize;
 
 pub use environment::{Environment, EnvironmentName, EnvironmentNameError};
 pub use resources::CommandResources;
 
 use crate::document::{DocumentKind, Metadata, document};
-use crate::words::{FixtureName, vocabulary};
+use crate::words::FixtureName;
 
 /// The commands that gates name. An agent chooses a name and nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]

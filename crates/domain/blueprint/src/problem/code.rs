@@ -1,4 +1,4 @@
-use crate::words::vocabulary;
+use ambit_ids::vocabulary;
 
 vocabulary!(
     /// What is wrong with a document, by a code that never changes its meaning.

@@ -117,8 +117,6 @@ fn every_plane_of_authority_stands_in_the_boundary_map_exactly_once() {
     assert_eq!(codes(&nobody), [ProblemCode::MissingField]);
 }
 
-// proves E-C03
-// break crates/domain/blueprint/src/blueprint/scope.rs: `self.work.contains(work)` -> `!self.out_of_scope.contains(work)`
 #[test]
 fn work_that_is_not_named_is_out_of_scope() {
     let scope = read(text()).spec.scope;

@@ -72,8 +72,6 @@ fn every_default_rule_decides_one_of_its_own_examples() {
     }
 }
 
-// proves E-H02
-// break documents/policies/generation-tools-v1.yaml: `          - secret.rotate` -> `          - dependency.add`
 #[test]
 fn a_generation_run_can_ask_for_a_dependency_and_for_none_of_the_other_powers() {
     let rules = default_rules();
@@ -94,8 +92,6 @@ fn a_generation_run_can_ask_for_a_dependency_and_for_none_of_the_other_powers() 
     }
 }
 
-// proves E-H01
-// break documents/policies/generation-tools-v1.yaml: `tools: [read_project_file, list_project_files, search_project_text]` -> `tools: [read_project_file, list_project_files]`
 #[test]
 fn reads_patches_and_named_checks_need_no_approval() {
     let rules = default_rules();

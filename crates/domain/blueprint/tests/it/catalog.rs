@@ -59,7 +59,7 @@ fn the_judgement_of_a_model_is_no_verdict() {
     assert_eq!(codes(&beside), [ProblemCode::UnknownField]);
 }
 
-// proves C4
+// proves E-E07
 // break crates/domain/blueprint/src/catalog/read.rs: `fields.required("argv").and_then(|c| c.each(1..=MAX_ARGUMENTS, read_argument));` -> `fields.required("argv").and_then(|c| c.exact_text().map(|t| vec![t.to_owned()]).or_else(|_| c.each(1..=MAX_ARGUMENTS, read_argument)));`
 #[test]
 fn a_command_is_arguments_and_never_a_line_of_shell() {

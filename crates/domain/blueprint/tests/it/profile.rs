@@ -51,7 +51,7 @@ fn the_profile_for_secure_generation_says_what_it_must() {
 }
 
 // proves E-I06
-// break crates/domain/blueprint/src/cursor/scalar.rs: `if let Some(word) = W::WORDS.iter().find(|word| word.spelled() == text) {` -> `if let Some(word) = W::WORDS.first() {`
+// break crates/domain/blueprint/src/cursor/scalar.rs: `W::WORDS.iter().find(|word| word.spelled() == text)` -> `W::WORDS.iter().find(|word| word.spelled() == text || text == "danger-full-access")`
 #[test]
 fn no_other_level_can_be_asked_for() {
     let text = builtin::SECURE_GENERATION_V1.text;

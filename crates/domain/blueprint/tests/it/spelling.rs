@@ -2,6 +2,7 @@
 
 use ambit_blueprint::{Document, DocumentKind};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::Value;
 
 use crate::page::{edited, sample};
@@ -168,7 +169,7 @@ fn write_flow(value: &Value, choices: &mut Choices<'_>) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, rng_seed: RngSeed::Fixed(7), ..ProptestConfig::default() })]
 
     #[test]
     fn any_order_any_quoting_and_either_notation_have_one_digest(bytes in proptest::collection::vec(any::<u8>(), 0..3000)) {
