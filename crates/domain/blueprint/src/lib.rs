@@ -1,1 +1,51 @@
 //! The documents of a run: parsed, validated, digested.
+//!
+//! Documents are written by people and are the widest authority in the system, so reading them is strict: nothing that
+//! two readers could read differently, nothing that an approver could not see, no field that this version does not
+//! know. Every problem has a stable code, a line and a column. What was read is written back in one way only, its
+//! canonical bytes, and named by their digest; order, quoting and notation (YAML or JSON) make no difference to it.
+//!
+//! Documents hold data and are validated here as data. Whether a blueprint is approved, a backend proves a profile or a
+//! rule denies a call is decided elsewhere.
+
+#![forbid(unsafe_code)]
+
+mod blueprint;
+mod budget;
+pub mod builtin;
+mod bundle;
+mod catalog;
+mod cursor;
+mod document;
+mod located;
+mod policy_ref;
+mod policy_set;
+mod problem;
+mod profile;
+mod suggest;
+mod words;
+
+pub use blueprint::{
+    AcceptanceCase, Accountability, ArchetypeProbe, Authorization, Blueprint, BlueprintGate,
+    BlueprintMetadata, BlueprintScope, BlueprintSpec, CleanupObligation, DependencyScope, ExpectedOutcome,
+    PlaneBoundary, ProbeCase, ProtectedOracles,
+};
+pub use budget::{BudgetCeilings, RunBudget, StartBoundsError};
+pub use bundle::{
+    EgressDefault, EgressPolicy, Erasure, ExpectedVerdict, PolicyBundle, PolicyRules, RetentionPolicy,
+    RuleCondition, RuleEffect, RuleExample, RuleException, SecretBinding, SecretPolicy, ToolRule,
+};
+pub use catalog::{
+    CatalogCommand, CatalogSpec, CommandFixture, CommandOutput, CommandResources, CommandVerdict,
+    Environment, EnvironmentName, EnvironmentNameError, NamedCommandCatalog,
+};
+pub use document::{API_VERSION, Document, DocumentKind, Metadata};
+pub use policy_ref::{ParsePolicyRefError, PolicyRef};
+pub use policy_set::{PolicyKey, PolicySet, PolicySetError, PolicySubject, ResolvedPolicy};
+pub use problem::{DocumentError, Problem, ProblemCode};
+pub use profile::{
+    AggregateLimits, ExecutionCapabilityProfile, PolicyRefs, ProfileMetadata, ProfileSpec,
+    RequiredCancellation, RequiredEgress, RequiredEvidence, RequiredIsolation, RequiredOutcomes,
+    RequiredPreview, RequiredSecretDelivery,
+};
+pub use words::{Archetype, FixtureName, ParseWordError, WorkArea};

@@ -139,6 +139,10 @@ text_id!(
     CaseId, "an acceptance-case id", |k, t| check_name(k, t, 64)
 );
 text_id!(
+    /// An archetype probe of a blueprint: a check of the contract by another kind of application, never a gate.
+    ProbeId, "a probe id", |k, t| check_name(k, t, 64)
+);
+text_id!(
     /// A gate of a blueprint, and the command of that name in the catalog (`unit.todo-idempotency`).
     GateId, "a gate id", |k, t| check_name(k, t, 64)
 );

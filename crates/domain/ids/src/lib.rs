@@ -13,13 +13,14 @@ mod path;
 mod pattern;
 mod quantity;
 mod scope;
+mod vocabulary;
 
 pub use digest::{Digest, ParseDigestError};
 pub use execution::ExecutionLimits;
 pub use identifier::{
     AgentId, ApproverId, BackendId, BlueprintId, CaseId, DocumentName, EffectKey, GateId, IdError,
-    IdempotencyKey, ImageName, Incarnation, LeaseId, OrganizationId, ProjectId, ProposalId, ReceiptId,
-    RevisionId, RuleId, RunId, RunName, StepId,
+    IdempotencyKey, ImageName, Incarnation, LeaseId, OrganizationId, ProbeId, ProjectId, ProposalId,
+    ReceiptId, RevisionId, RuleId, RunId, RunName, StepId,
 };
 pub use path::{PathError, RepoPath};
 pub use pattern::{PathPattern, PathSet, PatternError};

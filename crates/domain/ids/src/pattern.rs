@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use globset::{GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
-use crate::RepoPath;
+use crate::{RepoPath, limits};
 
 /// A pattern of project paths: `*` and `?` within one component, `**` across components, `[...]` and `{a,b}`.
 ///
@@ -22,6 +22,9 @@ pub enum PatternError {
     /// It could match nothing in a project.
     #[error("a path pattern is relative to the project and has no empty, `.` or `..` component")]
     NotRelative,
+    /// Longer than any path that it could match. A pattern is compiled, and an unbounded one could not be.
+    #[error("a path pattern has at most {} bytes", limits::PATH_BYTES)]
+    TooLong,
     /// Its syntax is wrong.
     #[error("the path pattern is malformed: {0}")]
     Syntax(String),
@@ -33,6 +36,9 @@ impl PathPattern {
     /// # Errors
     /// [`PatternError`] where the syntax is wrong or the pattern could match nothing.
     pub fn new(text: &str) -> Result<Self, PatternError> {
+        if text.len() > limits::PATH_BYTES {
+            return Err(PatternError::TooLong);
+        }
         if text.split('/').any(|part| matches!(part, "" | "." | "..")) {
             return Err(PatternError::NotRelative);
         }
@@ -126,5 +132,11 @@ mod tests {
         for bad in ["", "/src/**", "src/", "../x", "a/../b", "a//b", "a/[b"] {
             assert!(PathPattern::new(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_pattern_too_large_to_compile_is_refused_and_not_compiled() {
+        assert_eq!(PathPattern::new(&"a*".repeat(500_000)), Err(PatternError::TooLong));
+        assert!(PathPattern::new(&"a*".repeat(512)).is_ok());
     }
 }

@@ -1,7 +1,4 @@
-use std::fmt;
-use std::str::FromStr;
-
-use crate::action::vocabulary;
+use ambit_ids::vocabulary;
 
 vocabulary!(
     /// Where a kind of authority and data belongs. A grant lies in exactly one plane and implies nothing in another.

@@ -1,10 +1,8 @@
 use std::fmt;
-use std::str::FromStr;
 
-use ambit_ids::{Digest, RuleId};
+use ambit_ids::{Digest, RuleId, vocabulary};
 
 use crate::Capability;
-use crate::action::vocabulary;
 
 vocabulary!(
     /// What a denial does to the run.

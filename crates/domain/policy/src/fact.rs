@@ -1,9 +1,6 @@
 use std::fmt;
-use std::str::FromStr;
 
-use ambit_ids::{GateId, ProjectId, RepoPath};
-
-use crate::action::vocabulary;
+use ambit_ids::{GateId, ProjectId, RepoPath, vocabulary};
 
 vocabulary!(
     /// The kinds of [`Fact`], as policy rules name them.

@@ -1,0 +1,128 @@
+//! Typed reading of a located tree: every refusal is told once, with its place, and reading goes on where it can.
+
+mod fields;
+mod scalar;
+mod sequence;
+
+use std::cell::RefCell;
+
+pub(crate) use fields::Fields;
+pub(crate) use sequence::Distinct;
+
+use crate::located::{Node, Plain, Source, Span, Value, read_tree};
+use crate::problem::{DocumentError, Finding, MAX_PROBLEMS, Problem, ProblemCode};
+
+/// Something could not be read. What and where was told to the [`Report`] already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reported;
+
+/// What was read, or nothing where a problem was told.
+pub(crate) type Read<T> = Result<T, Reported>;
+
+/// Where the problems of one document are told.
+pub(crate) struct Report<'a> {
+    source: Source<'a>,
+    problems: RefCell<Vec<Problem>>,
+}
+
+impl Report<'_> {
+    fn tell(&self, finding: Finding, span: Span) -> Reported {
+        let mut problems = self.problems.borrow_mut();
+        if problems.len() < MAX_PROBLEMS {
+            problems.push(Problem::new(finding, span, self.source.text()));
+        }
+        Reported
+    }
+}
+
+/// Reads a document, from its bytes to a typed value.
+pub(crate) fn read_document<T>(
+    file: &str,
+    bytes: &[u8],
+    read: impl FnOnce(&Cursor<'_>) -> Read<T>,
+) -> Result<T, DocumentError> {
+    let source = Source::admit(file, bytes)?;
+    let root = read_tree(&source)?;
+    let report = Report { source, problems: RefCell::new(Vec::new()) };
+    let cursor = Cursor { node: &root, key: None, path: String::new(), report: &report };
+    let value = read(&cursor);
+    match (value, DocumentError::several(file, report.problems.take())) {
+        (Ok(value), None) => Ok(value),
+        (_, Some(error)) => Err(error),
+        // INVARIANT: `Reported` is made by `Report::tell` alone. Should that ever break, the document is still refused.
+        (Err(Reported), None) => {
+            let finding = Finding::new(ProblemCode::Syntax, "the document cannot be read", "");
+            Err(source.error(finding, Span::START))
+        }
+    }
+}
+
+/// A node of the document, where it stands, and where its problems are told.
+#[derive(Clone)]
+pub(crate) struct Cursor<'a> {
+    node: &'a Node,
+    /// The key that leads to it, unless it stands in a list.
+    key: Option<Span>,
+    path: String,
+    report: &'a Report<'a>,
+}
+
+impl<'a> Cursor<'a> {
+    /// The place of the node in the document, as a message names it.
+    pub(crate) fn name(&self) -> String {
+        if self.path.is_empty() { "the document".to_owned() } else { format!("`{}`", self.path) }
+    }
+
+    /// Tells that the node is wrong.
+    pub(crate) fn refuse(&self, finding: Finding) -> Reported {
+        self.report.tell(finding, self.span())
+    }
+
+    /// Tells that the key of the node is wrong.
+    pub(crate) fn refuse_key(&self, finding: Finding) -> Reported {
+        self.report.tell(finding, self.key.unwrap_or(self.node.span))
+    }
+
+    /// The node itself where it is one line of text; the key that leads to it where it is more.
+    fn span(&self) -> Span {
+        match (&self.node.value, self.key) {
+            (Value::Text(_) | Value::Plain(_), _) | (_, None) => self.node.span,
+            (Value::Sequence(_) | Value::Mapping(_), Some(key)) => key,
+        }
+    }
+
+    fn child(&self, node: &'a Node, key: Option<Span>, step: &str) -> Self {
+        let separator = if self.path.is_empty() || step.starts_with('[') { "" } else { "." };
+        Self { node, key, path: format!("{}{separator}{step}", self.path), report: self.report }
+    }
+
+    /// The characters of a scalar, for a message.
+    fn raw(&self) -> &'a str {
+        match &self.node.value {
+            Value::Text(text) | Value::Plain(text) => text,
+            Value::Sequence(_) | Value::Mapping(_) => "",
+        }
+    }
+
+    /// What the node is, as a message says it.
+    fn described(&self) -> &'static str {
+        match &self.node.value {
+            Value::Text(_) => "text in quotes",
+            Value::Sequence(_) => "a list",
+            Value::Mapping(_) => "a mapping",
+            Value::Plain(text) => match Plain::of(text) {
+                Plain::Null => "nothing",
+                Plain::Boolean(_) => "a boolean",
+                Plain::Integer => "an integer",
+                Plain::Decimal => "a number with decimals",
+                Plain::Ambiguous => "something that readers of YAML disagree about",
+                Plain::Text => "text",
+            },
+        }
+    }
+
+    fn wrong_type(&self, wanted: &str, label: impl Into<String>) -> Reported {
+        let message = format!("{} must be {wanted}, and is {}", self.name(), self.described());
+        self.refuse(Finding::new(ProblemCode::WrongType, message, label))
+    }
+}
