@@ -56,7 +56,7 @@ fn only_the_approval_of_the_same_capability_lifts_a_rule() {
 }
 
 // proves E-H03
-// break crates/adapters/policy-rules/src/rule.rs: `approval.subject == request.arguments` -> `approval.subject != Digest::of(b"")`
+// break crates/adapters/policy-rules/src/rule.rs: `approval.subject == request.arguments` -> `approval.subject != request.blueprint`
 #[test]
 fn an_approval_of_other_arguments_lifts_nothing() {
     let other = with_approval(
