@@ -1,1 +1,12 @@
-//! A small pure engine for the rules of a policy bundle.
+//! A small pure engine for the tool rules of a policy bundle.
+//!
+//! An engine holds one bundle, by the digest of its document. The bundle's own examples are decided when it is loaded,
+//! and a bundle of which one comes out otherwise is refused as a whole. What no rule answers is denied and ends the run.
+
+#![forbid(unsafe_code)]
+
+mod engine;
+mod rule;
+
+pub use engine::{Explanation, RuleEngine, RuleError};
+pub use rule::{Condition, Example, Expected, Rule};

@@ -1,0 +1,260 @@
+//! Counts the assertions of a source file.
+//!
+//! An assertion is a form that fails a test: an `assert` statement, a call or macro whose name starts with `assert`,
+//! `expect(...)` with a matcher, `pytest.raises`, `t.Fatal`, and their like. Comments and strings hold none. One that
+//! can never fail (`assert True`, `assert x or True`, `assert_eq!(x, x)`, `expect(1).toBe(1)`) is not counted, so that it
+//! cannot stand in for one that was taken away; neither is `debug_assert!`, which some builds leave out.
+
+use std::ops::Range;
+
+use crate::source::{Language, Source, Tight, Word};
+use crate::vacuous::{always_holds, call_always_holds, is_constant};
+
+/// How far the end of an `assert` statement is looked for.
+const STATEMENT_BYTES: usize = 2000;
+/// Methods by which a test of Go fails itself.
+const GO_FAILURES: [&str; 6] = ["Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"];
+/// Methods of the test object of tap, tape and AVA.
+const TAP_METHODS: [&str; 22] = [
+    "is",
+    "not",
+    "true",
+    "false",
+    "truthy",
+    "falsy",
+    "equal",
+    "equals",
+    "deepEqual",
+    "notEqual",
+    "same",
+    "ok",
+    "notOk",
+    "throws",
+    "throwsAsync",
+    "rejects",
+    "like",
+    "regex",
+    "match",
+    "snapshot",
+    "strictEqual",
+    "assert",
+];
+
+/// A source file as the forms of its language see it.
+struct Forms<'a> {
+    source: &'a Source<'a>,
+    tight: &'a Tight,
+}
+
+/// How many assertions the source holds.
+pub(crate) fn count(language: Language, source: &Source<'_>) -> u32 {
+    let tight = Tight::of(source);
+    let forms = Forms { source, tight: &tight };
+    let asserts = |word: &Word<'_>| match language {
+        Language::Python => forms.python(word),
+        Language::JavaScript { .. } => forms.javascript(word),
+        Language::Rust => forms.rust(word),
+        Language::Go => go(word),
+        Language::Java => forms.java(word),
+    };
+    u32::try_from(tight.words().filter(asserts).count()).unwrap_or(u32::MAX)
+}
+
+impl Forms<'_> {
+    fn python(&self, word: &Word<'_>) -> bool {
+        match word.text {
+            "assert" => !always_holds(self.source, statement(&self.source.code, self.offset(word))),
+            "raises" | "warns" | "deprecated_call" => word.is_called() && !is_defined(word, &["def"]),
+            "fail" => word.is_called() && matches!(word.owner(), Some("self" | "cls" | "pytest")),
+            _ => self.is_named_assertion(word) && !is_defined(word, &["def", "import", "class"]),
+        }
+    }
+
+    fn javascript(&self, word: &Word<'_>) -> bool {
+        match word.text {
+            "expect" | "expectTypeOf" => {
+                // A bare `expect(x)` compares with nothing.
+                let matched = word.after_call().is_none_or(|rest| rest.starts_with('.'));
+                word.is_called() && matched && !is_constant(word.arguments())
+            }
+            "assert" if word.after.starts_with('.') => self.can_fail(word),
+            "should" => word.before.ends_with('.') && word.after.starts_with(['.', '(']),
+            method if word.owner() == Some("t") => {
+                word.is_called() && TAP_METHODS.contains(&method) && self.can_fail(word)
+            }
+            _ => {
+                let counted_already = word.owner() == Some("assert");
+                !counted_already && self.is_named_assertion(word) && !is_defined(word, &["function"])
+            }
+        }
+    }
+
+    fn rust(&self, word: &Word<'_>) -> bool {
+        let is_macro = ["!(", "![", "!{"].iter().any(|open| word.after.starts_with(open));
+        is_macro && word.text.contains("assert") && !word.text.starts_with("debug_") && self.can_fail(word)
+    }
+
+    fn java(&self, word: &Word<'_>) -> bool {
+        match word.text {
+            "assert" if !word.is_called() => word.after.starts_with([' ', '!']),
+            "verify" | "expectThrows" | "expectError" => word.is_called(),
+            "fail" => word.is_called() && matches!(word.owner(), None | Some("Assert" | "Assertions")),
+            _ => self.is_named_assertion(word) && !is_defined(word, &["void", "fun"]),
+        }
+    }
+
+    /// A call whose name starts with `assert`, in either case of its first letter.
+    fn is_named_assertion(&self, word: &Word<'_>) -> bool {
+        let name = word.text.trim_start_matches('_');
+        let named = name.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("assert"));
+        named && word.is_called() && self.can_fail(word)
+    }
+
+    /// Whether the call of the word, or of the method that follows it, can fail.
+    fn can_fail(&self, word: &Word<'_>) -> bool {
+        let Some(open) = word.after.find(['(', '[', '{']) else { return false };
+        let method =
+            word.after[..open].trim_end_matches('!').rsplit('.').next().filter(|name| !name.is_empty());
+        let start = word.position() + word.text.len() + open + 1;
+        let range = self.tight.offset(start)..self.tight.offset(start + word.arguments().len());
+        range.start > range.end || !call_always_holds(self.source, method.unwrap_or(word.text), range)
+    }
+
+    fn offset(&self, word: &Word<'_>) -> usize {
+        self.tight.offset(word.position())
+    }
+}
+
+fn go(word: &Word<'_>) -> bool {
+    if GO_FAILURES.contains(&word.text) {
+        return word.is_called() && word.owner().is_some_and(|owner| owner.len() <= 2);
+    }
+    match word.text {
+        "assert" | "require" => word.after.starts_with('.'),
+        "Expect" | "Eventually" | "Consistently" => word.is_called(),
+        _ => false,
+    }
+}
+
+/// Whether the word is declared here, by a keyword before it.
+fn is_defined(word: &Word<'_>, keywords: &[&str]) -> bool {
+    word.before
+        .strip_suffix(' ')
+        .is_some_and(|before| keywords.iter().any(|keyword| before.ends_with(keyword)))
+}
+
+/// What the `assert` at the offset asserts: the rest of its logical line, without its message.
+fn statement(code: &str, offset: usize) -> Range<usize> {
+    let start = offset + "assert".len();
+    let mut depth = 0_usize;
+    let mut escaped = false;
+    for (at, byte) in code.bytes().enumerate().skip(start).take(STATEMENT_BYTES) {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b'\n' if depth == 0 && !escaped => return start..at,
+            b',' | b';' if depth == 0 => return start..at,
+            _ => {}
+        }
+        escaped = byte == b'\\';
+    }
+    start..code.floor_char_boundary(start + STATEMENT_BYTES)
+}
+
+/// The source with everything outside of `#[cfg(test)]` modules taken out: where Rust keeps tests in source files.
+pub(crate) fn inline_tests(source: &Source<'_>) -> String {
+    let mut inside = String::new();
+    let mut rest = source.code.as_str();
+    while let Some(at) = rest.find("#[cfg(test)]") {
+        rest = &rest[at + "#[cfg(test)]".len()..];
+        let Some(open) = rest.find(['{', ';']).filter(|open| rest[*open..].starts_with('{')) else {
+            continue;
+        };
+        let mut depth = 0_usize;
+        let end = rest[open..].bytes().position(|byte| {
+            match byte {
+                b'{' => depth += 1,
+                b'}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0
+        });
+        let end = end.map_or(rest.len(), |end| open + end);
+        let before = source.code.len() - rest.len();
+        inside.push_str(&source.text[before + open..before + end]);
+        inside.push('\n');
+        rest = &rest[end..];
+    }
+    inside
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(language: Language, text: &str) -> u32 {
+        count(language, &Source::read(language, text))
+    }
+
+    // proves E-F05
+    // break crates/domain/oracle/src/assertions.rs: `"assert" => !always_holds(self.source, statement(&self.source.code, self.offset(word))),` -> `"assert" => true,`
+    #[test]
+    fn python_forms_are_counted_and_look_alikes_are_not() {
+        for (text, number) in [
+            ("assert x == 1\n    assert(y)", 2),
+            ("assert (\n    total(\n  x) == 3)", 1),
+            ("self.assertEqual(a, 1); self.assert_(b); cls.assertTrue(c)", 3),
+            ("with pytest.raises(ValueError):\n    f()", 1),
+            ("mock.assert_called_once_with(x)\nnp.testing.assert_allclose(a, b)", 2),
+            ("pytest.fail('no')\nself.fail('no')", 2),
+            ("# assert x\n'assert y'\n\"\"\"\nassert z\n\"\"\"\nx = 'a' # assert", 0),
+            (
+                "assert x or True\nassert f(x) == f(x)\nassert True\nassert 1 == 1, x\nassert 'a'\nself.assertTrue(True)\nassert not None",
+                0,
+            ),
+            ("def assert_total(x):\n    pass\nfrom a import assert_total\nx.assertion = 1\nreassert(x)", 0),
+        ] {
+            assert_eq!(counted(Language::Python, text), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn forms_of_the_other_languages_are_counted() {
+        let js = Language::JavaScript { jsx: false };
+        for (language, text, number) in [
+            (js, "expect(total(x)).toBe(3); assert.equal(a, b); assert(x); assertEqual(a, b)", 4),
+            (js, "expect(total(x)); expect(1).toBe(1); // expect(a).toBe(b)\n`expect(a).toBe(1)`", 0),
+            (js, "`${expect(a).toBe(1)}`; t.deepEqual(a, b); t.plan(2); x.should.equal(3)", 3),
+            (js, "const re = /assert(x)['\"]/; expect(\n  a\n)\n.not.toBe(b)", 1),
+            (Language::Rust, "assert!(x); assert_eq!(a, b); prop_assert!(x); assert_snapshot!(x)", 4),
+            (
+                Language::Rust,
+                "debug_assert!(x); assert!(true); \"assert!(x)\"; r#\"assert!(x)\"#; 'a'; '\"'",
+                0,
+            ),
+            (Language::Rust, "fn f<'a>(x: &'a str) { assert!(x == \"'\") } /* /* */ assert!(x) */", 1),
+            (
+                Language::Go,
+                "t.Errorf(\"x\"); t.Fatal(err); require.Equal(t, a, b); log.Fatal(err); fmt.Errorf(\"\")",
+                3,
+            ),
+            (Language::Go, "x := `t.Fatal(err)` // t.Error()", 0),
+            (
+                Language::Java,
+                "assertEquals(1, f()); assertThat(x).isTrue(); assert x > 1; Assert.fail(\"x\");",
+                4,
+            ),
+            (Language::Java, "void assertTotal(int x) {} String s = \"\"\"\nassertTrue(x)\n\"\"\";", 0),
+        ] {
+            assert_eq!(counted(language, text), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn rust_keeps_tests_in_modules_of_source_files() {
+        let text = "fn f() { assert!(x) }\n#[cfg(test)]\nmod tests { #[test] fn a() { assert!(f()) } }\nfn g() { assert!(y) }\n\
+                    #[cfg(test)]\nmod elsewhere;\n";
+        let inside = inline_tests(&Source::read(Language::Rust, text));
+        assert_eq!(counted(Language::Rust, &inside), 1);
+    }
+}

@@ -1,0 +1,139 @@
+//! Everything that is true of a patch.
+
+use ambit_ids::RepoPath;
+use ambit_policy::Fact;
+
+use crate::change::{FileChange, Guard, Unreadable, text};
+use crate::dependencies::additions;
+use crate::marker::{self, Markers, Place, Sides};
+use crate::protected::is_protected_by_default;
+use crate::source::{Language, Source};
+use crate::{assertions, runner};
+
+/// Directories of copies of other people's code.
+const VENDORED: [&[u8]; 6] =
+    [b"vendor", b"vendored", b"third_party", b"third-party", b"node_modules", b"site-packages"];
+
+/// What is true of the patch that consists of these changes: sorted, each fact once.
+///
+/// - *Protected path touched*: a path that the guard protects, or that is protected by default, is created, changed or
+///   deleted, and no blueprint opens it; likewise the part of a shared file that a runner reads, such as the scripts of
+///   a `package.json`.
+/// - *Scope left*: a path is neither in scope nor opened.
+/// - *Assertion count fell*: a test file has fewer assertions after the patch. Assertions may move between the test
+///   files of one patch: only where all of them together have fewer is each that has fewer told. A deleted test file
+///   has none. Source files of Rust count with their test modules.
+/// - *Skip marker added*: told with its line. A marker that moves with its test, or with the renamed file that it
+///   silences, is not added; one that moves to another test is.
+/// - *Dependency added*: as [`added_dependencies`](crate::added_dependencies) tells, without those that are approved.
+/// - *Unclassified*: a test file, a manifest or a source file cannot be read: too large, not UTF-8, malformed, ended
+///   within a string, or a test in a language that is not read.
+#[must_use]
+pub fn facts(changes: &[FileChange<'_>], guard: &Guard) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = changes.iter().flat_map(|change| about_path(change, guard)).collect();
+    let mut tests = Vec::new();
+    let mut markers = Markers::default();
+    for change in changes {
+        match read(change, guard) {
+            Ok(Some(read)) => {
+                markers.compare(change.path, &read.sides);
+                tests.extend(read.counts.map(|(before, after)| (change.path, before, after)));
+            }
+            Ok(None) => {}
+            Err(why) => facts.push(unclassified(change.path, why)),
+        }
+    }
+    facts.extend(fallen(&tests));
+    facts.extend(markers.added());
+    facts.extend(dependencies(changes, guard));
+    facts.sort();
+    facts.dedup();
+    facts
+}
+
+fn unclassified(path: &RepoPath, why: Unreadable) -> Fact {
+    Fact::Unclassified { why: format!("{path} {why}") }
+}
+
+fn about_path(change: &FileChange<'_>, guard: &Guard) -> Vec<Fact> {
+    let path = change.path;
+    if guard.opened.contains(path) {
+        return Vec::new();
+    }
+    let mut facts = Vec::new();
+    if guard.protected.contains(path) || is_protected_by_default(path) {
+        facts.push(Fact::ProtectedPathTouched { path: path.clone() });
+    } else {
+        match runner::is_touched(change) {
+            Ok(Some(true)) => facts.push(Fact::ProtectedPathTouched { path: path.clone() }),
+            Ok(_) => {}
+            Err(why) => facts.push(unclassified(path, why)),
+        }
+    }
+    if !guard.scope.contains(path) {
+        facts.push(Fact::ScopeLeft { path: path.clone() });
+    }
+    facts
+}
+
+/// What both sides of a source file hold.
+struct Read<'a> {
+    sides: Sides<'a>,
+    /// Assertions on both sides, where the file holds tests.
+    counts: Option<(u32, u32)>,
+}
+
+/// Reads both sides of a change. `None` for a file that is no source.
+fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, Unreadable> {
+    let is_test = guard.tests.contains(change.path);
+    let Some(language) = Language::of(change.path) else {
+        let was_test = is_test && change.before.is_some() && Language::is_foreign(change.path);
+        return if was_test { Err(Unreadable::Language) } else { Ok(None) };
+    };
+    let is_vendored = change.path.components().any(|part| VENDORED.contains(&part));
+    let before = Source::read(language, text(change.before)?);
+    let after = Source::read(language, text(change.after)?);
+    let place = Place { is_test, is_vendored };
+    let count = |source: &Source<'_>| match language {
+        _ if is_test => assertions::count(language, source),
+        Language::Rust => {
+            let inside = assertions::inline_tests(source);
+            assertions::count(language, &Source::read(language, &inside))
+        }
+        _ => 0,
+    };
+    let counts = (count(&before), count(&after));
+    if is_test && !after.is_whole {
+        return Err(Unreadable::Unended);
+    }
+    let sides = Sides::of(&before, &after, |source| marker::find(language, source, place));
+    Ok(Some(Read { sides, counts: (is_test || counts != (0, 0)).then_some(counts) }))
+}
+
+/// The test files that lost assertions, where all test files together did.
+fn fallen(tests: &[(&RepoPath, u32, u32)]) -> Vec<Fact> {
+    let total =
+        |side: fn(&(&RepoPath, u32, u32)) -> u32| tests.iter().map(|test| u64::from(side(test))).sum::<u64>();
+    if total(|test| test.2) >= total(|test| test.1) {
+        return Vec::new();
+    }
+    let lost = tests.iter().filter(|(_, before, after)| after < before);
+    lost.map(|(path, before, after)| Fact::AssertionCountFell {
+        path: (*path).clone(),
+        before: *before,
+        after: *after,
+    })
+    .collect()
+}
+
+fn dependencies(changes: &[FileChange<'_>], guard: &Guard) -> Vec<Fact> {
+    let additions = additions(changes, &guard.manifests);
+    let news = additions.added.into_iter().filter(|new| {
+        let approved = |name: &String| new.ecosystem.normal(name) == new.name;
+        !guard.approved_dependencies.iter().any(approved)
+    });
+    let mut facts: Vec<Fact> =
+        news.map(|new| Fact::DependencyAdded { manifest: new.manifest, name: new.name }).collect();
+    facts.extend(additions.unreadable.iter().map(|(path, why)| unclassified(path, *why)));
+    facts
+}
