@@ -28,8 +28,10 @@ use crate::blobs::BlobStore;
 /// - How a command ended MUST come from the wait status and the supervisor, and from nothing that the command can write.
 /// - A control that the manifest claims and that cannot be put in place at allocation or execution MUST make the verb
 ///   fail. There is no weaker fallback that the manifest does not name.
+/// - The lease of a run MUST have the id that [`SandboxLease::id_of`] gives it.
 /// - [`cancel`](Self::cancel) and [`destroy`](Self::destroy) MUST succeed on what is already gone, and MUST work from
-///   the lease alone, in another process than the one that allocated.
+///   the lease alone, in another process than the one that allocated. [`destroy`](Self::destroy) removes every life of
+///   the lease, whichever incarnation it is told.
 #[async_trait]
 pub trait SandboxPort: Send + Sync {
     /// Which backend this is.
@@ -295,8 +297,18 @@ pub struct SandboxLease {
     pub scope: Scope,
     /// The image.
     pub image: Digest,
-    /// When it was allocated.
-    pub allocated_at: UnixMs,
+}
+
+impl SandboxLease {
+    /// The lease of a run. A run has one lease for its whole life, under every backend, so whatever was begun for it can
+    /// be found and removed by whoever knows the run, even where the answer to its allocation was lost.
+    #[must_use]
+    pub fn id_of(scope: &Scope, run: &RunId) -> LeaseId {
+        let digest = Digest::of(format!("ambit.lease/v1\n{scope}\n{run}\n").as_bytes());
+        // INVARIANT: `lease_` and 32 characters of [0-9a-f] fit the grammar of lease ids.
+        #[expect(clippy::expect_used, reason = "hexadecimal digits fit the grammar of ids")]
+        LeaseId::new(format!("lease_{}", &digest.to_hex()[..32])).expect("hexadecimal digits are a valid id")
+    }
 }
 
 /// A source tree to bring to a sandbox.

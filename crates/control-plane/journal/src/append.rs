@@ -2,7 +2,7 @@ use ambit_evidence::v1::{Record, Version};
 use ambit_evidence::{StreamName, head_message, leaf_hash};
 use ambit_ids::{Digest, UnixMs, limits};
 use ambit_ports::signer::KeyRole;
-use ambit_ports::store::{Commit, NewRecord, Seq, SignedHead, StreamId};
+use ambit_ports::store::{Commit, NewRecord, Seq, SignedHead, StoreError, StreamId};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -43,6 +43,26 @@ impl Journal {
         };
         self.store.commit(commit).await?;
         Ok(end)
+    }
+
+    /// Appends entries to the end of a stream that several processes write to, wherever the end is by then.
+    ///
+    /// # Errors
+    /// [`JournalError`]; the stream is then as it was.
+    pub async fn append_to_end(
+        &self,
+        stream: &StreamId,
+        at: UnixMs,
+        entries: Vec<Entry>,
+    ) -> Result<Tip, JournalError> {
+        loop {
+            let loaded = self.load(stream).await?;
+            match self.append(stream, loaded.tip, at, entries.clone(), Together::default()).await {
+                // Somebody else wrote in between: the end is elsewhere now.
+                Err(JournalError::Store(StoreError::Moved { .. })) => {}
+                result => return result,
+            }
+        }
     }
 
     fn record(

@@ -57,7 +57,11 @@ impl Journal {
         }
     }
 
-    async fn rows(&self, stream: &StreamId) -> Result<Vec<StoredRecord>, JournalError> {
+    /// The records of a stream as they are stored, unchecked.
+    ///
+    /// # Errors
+    /// [`JournalError`] where the store failed.
+    pub async fn rows(&self, stream: &StreamId) -> Result<Vec<StoredRecord>, JournalError> {
         let mut rows: Vec<StoredRecord> = Vec::new();
         loop {
             let page = self.store.read(stream, Seq(rows.len() as u64), PAGE).await?;

@@ -1,1 +1,192 @@
-//! The one loop of a run.
+//! The one loop of a run: load, step, commit, and reconcile what is pending with what is running.
+//!
+//! It owns the lease of a run's stream, its budget and its recovery. It cannot approve anything: approvals reach it as
+//! signed decisions, and it holds no key that could make one.
+
+#![forbid(unsafe_code)]
+
+mod admission;
+mod check;
+mod drive;
+mod effects;
+mod inbox;
+mod library;
+mod live;
+mod records;
+mod start;
+mod turn;
+mod view;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use ambit_broker::Broker;
+use ambit_evidence::{Link, Project};
+use ambit_ids::{Digest, RunId, Scope};
+use ambit_journal::{Journal, JournalError};
+use ambit_ports::agent::Agent;
+use ambit_ports::leases::{LeaseError, StreamLeases};
+use ambit_ports::policy::PolicyEngine;
+use ambit_ports::runtime::{Clock, IdGenerator};
+use ambit_ports::store::StreamId;
+use ambit_run::{State, evolve};
+
+pub use admission::{Documents, MissingDocument};
+pub use inbox::{InboxCommand, SignedDecision};
+pub use library::{Library, LibraryError, ResolvedProfile};
+pub use start::{Rejected, StartError, StartRun, Started};
+pub use view::{
+    ApprovalView, AttemptView, CompletionView, GateView, LimitView, PinsView, PlanStepView, RunView, ended,
+    view,
+};
+
+/// Everything that the loop needs of the world.
+#[derive(Clone)]
+pub struct Orchestrator {
+    /// Writes and reads streams.
+    pub journal: Journal,
+    /// Who may write to a run's stream.
+    pub leases: Arc<dyn StreamLeases>,
+    /// Performs effects.
+    pub broker: Broker,
+    /// Decides calls.
+    pub policies: Arc<dyn Policies>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// Makes ids.
+    pub ids: Arc<dyn IdGenerator>,
+    /// The program and its version, as records name it.
+    pub program: String,
+}
+
+/// Finds the engine of a policy set.
+#[async_trait]
+pub trait Policies: Send + Sync {
+    /// The engine that decides by exactly the tool rules of this policy set, whose bundle lies in the blobs of the
+    /// project. Where there is none, every call is denied.
+    async fn engine(&self, scope: &Scope, policy: Digest) -> Result<Arc<dyn PolicyEngine>, PolicyUnusable>;
+}
+
+/// Why a policy set has no engine.
+#[derive(Debug, thiserror::Error)]
+#[error("the rules of the policy set {policy} cannot be used: {why}")]
+pub struct PolicyUnusable {
+    /// The policy set.
+    pub policy: Digest,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// A run by its owner and id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRef {
+    /// Who owns it.
+    pub scope: Scope,
+    /// The run.
+    pub run: RunId,
+}
+
+impl RunRef {
+    /// The run's stream.
+    #[must_use]
+    pub fn stream(&self) -> StreamId {
+        StreamId::Run(self.scope.clone(), self.run.clone())
+    }
+}
+
+/// Why a run could not be driven on. What was committed stays; the run can be driven on later.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// There is no such run in this project.
+    #[error("there is no such run")]
+    NotFound,
+    /// Another process drives it.
+    #[error(transparent)]
+    Lease(#[from] LeaseError),
+    /// The stream could not be read or written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// What the run is pinned to is gone or altered.
+    #[error("what the run is pinned to cannot be had: {0}")]
+    Ground(#[from] MissingDocument),
+    /// A record of the stream has no event; the stream was not written by a known version.
+    #[error("a record of the run cannot be read")]
+    Unreadable(#[from] ambit_evidence::v1::ReadError),
+    /// A part of this program panicked. What was committed stays.
+    #[error(
+        "a part of the program ended unexpectedly; what was committed stays, and the run can be driven on"
+    )]
+    Panicked(#[source] tokio::task::JoinError),
+    /// The agent does not fit what the run is pinned to.
+    #[error("the run is pinned to another agent")]
+    AnotherAgent,
+}
+
+impl DriveError {
+    /// The stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound => "RUN_NOT_FOUND",
+            Self::Lease(LeaseError::Held { .. }) => "RUN_HELD",
+            Self::Lease(_) => "RUN_LEASE_LOST",
+            Self::Journal(error) => error.code(),
+            Self::Ground(error) => error.code(),
+            Self::Unreadable(_) => "RECORD_UNREADABLE",
+            Self::Panicked(_) => "INTERNAL_PANIC",
+            Self::AnotherAgent => "AGENT_MISMATCH",
+        }
+    }
+}
+
+/// Tells whoever looks on that a run has changed. The stream is the truth; this only saves waiting.
+pub trait Observer: Send + Sync {
+    /// The run is now in this state; these events led there.
+    fn changed(&self, state: &State, events: &[ambit_run::Event]);
+}
+
+/// The state that the records of a run lead to.
+///
+/// # Errors
+/// [`ambit_evidence::v1::ReadError`] where a record has no event.
+pub fn fold(links: &[Link]) -> Result<State, ambit_evidence::v1::ReadError> {
+    links.iter().try_fold(State::Vacant, |state, link| Ok(evolve(state, &link.record.event()?)))
+}
+
+impl Orchestrator {
+    /// Reads a run and checks its chain.
+    ///
+    /// # Errors
+    /// [`DriveError::NotFound`] where the project has no such run: the same answer whether another project has it or
+    /// nobody has.
+    pub async fn state(&self, run: &RunRef) -> Result<State, DriveError> {
+        let loaded = self.journal.load(&run.stream()).await?;
+        if loaded.links.is_empty() {
+            return Err(DriveError::NotFound);
+        }
+        Ok(fold(&loaded.links)?)
+    }
+
+    /// Reads what follows from a project's stream.
+    ///
+    /// # Errors
+    /// [`JournalError`] where the stream was altered or could not be read.
+    pub async fn project(&self, scope: &Scope) -> Result<Project, JournalError> {
+        let loaded = self.journal.load(&StreamId::Project(scope.clone())).await?;
+        Ok(Project::fold(scope, &loaded.links))
+    }
+
+    /// Drives a run until it is over, with `agent` answering its turns.
+    ///
+    /// # Errors
+    /// [`DriveError`]; whatever was committed stays, and the run can be driven on by this or another process.
+    pub async fn drive(
+        &self,
+        run: &RunRef,
+        agent: Arc<dyn Agent>,
+        observer: &dyn Observer,
+    ) -> Result<State, DriveError> {
+        drive::drive(self, run, agent, observer).await
+    }
+}

@@ -100,8 +100,11 @@ fn mend(manifest: &CapabilityManifest) -> String {
 fn unproven(manifest: &CapabilityManifest) -> Option<Unmet> {
     let passed: BTreeSet<ProbeFamily> =
         manifest.evidence_probes.iter().filter(|probe| probe.passed).map(|probe| probe.family).collect();
-    let absent: Vec<String> =
-        FAMILIES.iter().filter(|family| !passed.contains(family)).map(|family| format!("{family:?}")).collect();
+    let absent: Vec<String> = FAMILIES
+        .iter()
+        .filter(|family| !passed.contains(family))
+        .map(|family| format!("{family:?}"))
+        .collect();
     let failed: Vec<String> = manifest
         .evidence_probes
         .iter()

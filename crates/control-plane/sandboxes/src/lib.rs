@@ -1,1 +1,225 @@
-//! Admission of a backend by probe, allocation, and cleanup with proof.
+//! The sandbox manager: admits a backend by what was measured of it, allocates, executes and cleans up with proof.
+
+#![forbid(unsafe_code)]
+
+mod admission;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ambit_ids::{Digest, ExecutionLimits, Incarnation, RunId, Scope};
+use ambit_ports::AbortSignal;
+use ambit_ports::blobs::{BlobError, BlobStore};
+use ambit_ports::sandbox::{
+    CancellationReceipt, CapabilityManifest, DestructionReceipt, ExecutionObservation, FileBatch, Fixture,
+    NamedCommand, SandboxError, SandboxLease, SandboxPort, SandboxSpec,
+};
+use ambit_run::StopReason;
+use serde::Serialize;
+
+pub use admission::{NotAdmitted, Unmet, unmet};
+
+/// Sandboxes of one backend.
+#[derive(Clone)]
+pub struct Sandboxes {
+    port: Arc<dyn SandboxPort>,
+    blobs: Arc<dyn BlobStore>,
+    staged: Arc<Mutex<BTreeSet<(Incarnation, Digest)>>>,
+}
+
+/// A receipt of the backend, kept as a blob.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept<T> {
+    /// The receipt.
+    pub receipt: T,
+    /// The digest of its canonical bytes.
+    pub digest: Digest,
+}
+
+/// What a run needs of its sandbox.
+#[derive(Clone, Debug)]
+pub struct Needs {
+    /// Who owns the run.
+    pub scope: Scope,
+    /// The run.
+    pub run: RunId,
+    /// The image, by digest.
+    pub image: Digest,
+    /// The widest limits of any of its commands.
+    pub limits: ExecutionLimits,
+    /// Synthetic fixtures.
+    pub fixtures: Vec<Fixture>,
+}
+
+/// Why a sandbox could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxesError {
+    /// The backend refused or failed.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    /// An answer was about another life of the sandbox than the one in hand. It counts for nothing.
+    #[error("the answer is about another life of the sandbox")]
+    AnotherLife,
+    /// Something of the sandbox is left, or nothing was looked at.
+    #[error("it is not proven that nothing of the sandbox is left")]
+    DestructionUnproven,
+    /// Processes are left.
+    #[error("{0} processes of the sandbox could not be stopped")]
+    ProcessesRemain(u32),
+    /// A receipt could not be kept.
+    #[error("the receipt could not be kept")]
+    Blob(#[from] BlobError),
+    /// A receipt has no canonical form.
+    #[error("the receipt has no canonical form")]
+    Receipt(#[source] ambit_canonical::EncodeError),
+}
+
+impl SandboxesError {
+    /// The stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Sandbox(error) => error.code(),
+            Self::AnotherLife => "SANDBOX_ANOTHER_LIFE",
+            Self::DestructionUnproven => "DESTRUCTION_UNPROVEN",
+            Self::ProcessesRemain(_) => "PROCESSES_REMAIN",
+            Self::Blob(error) => error.code(),
+            Self::Receipt(_) => "RECEIPT_UNWRITABLE",
+        }
+    }
+}
+
+impl Sandboxes {
+    /// Sandboxes of a backend.
+    #[must_use]
+    pub fn new(port: Arc<dyn SandboxPort>, blobs: Arc<dyn BlobStore>) -> Self {
+        Self { port, blobs, staged: Arc::default() }
+    }
+
+    /// The backend behind it.
+    #[must_use]
+    pub fn port(&self) -> &Arc<dyn SandboxPort> {
+        &self.port
+    }
+
+    /// Measures the backend.
+    ///
+    /// # Errors
+    /// [`SandboxesError`] where this machine cannot run such sandboxes at all.
+    pub async fn measure(&self) -> Result<CapabilityManifest, SandboxesError> {
+        Ok(self.port.inspect_capabilities().await?)
+    }
+
+    /// Allocates a sandbox and keeps the manifest that it was allocated under.
+    ///
+    /// # Errors
+    /// [`SandboxesError`]; then the run holds no sandbox.
+    pub async fn allocate(
+        &self,
+        needs: Needs,
+        manifest: &CapabilityManifest,
+    ) -> Result<Kept<SandboxLease>, SandboxesError> {
+        let digest = self.keep(&needs.scope, manifest).await?;
+        let spec = SandboxSpec {
+            scope: needs.scope,
+            run: needs.run,
+            image: needs.image,
+            limits: needs.limits,
+            fixtures: needs.fixtures,
+            blobs: self.blobs.clone(),
+        };
+        let receipt = self.port.allocate(spec).await?;
+        Ok(Kept { receipt, digest })
+    }
+
+    /// Runs a command on the tree that it names, which is brought to the sandbox first where it is not there yet.
+    ///
+    /// # Errors
+    /// [`SandboxesError`]; then nothing is known of the command.
+    pub async fn execute(
+        &self,
+        lease: &SandboxLease,
+        batch: FileBatch,
+        command: NamedCommand,
+        abort: AbortSignal,
+    ) -> Result<ExecutionObservation, SandboxesError> {
+        let staging = (lease.incarnation.clone(), batch.tree);
+        if !self.is_staged(&staging) {
+            let receipt = self.port.write_files(lease, batch).await?;
+            if receipt.incarnation != lease.incarnation {
+                return Err(SandboxesError::AnotherLife);
+            }
+            self.staged.lock().unwrap_or_else(PoisonError::into_inner).insert(staging);
+        }
+        let effect = command.effect.clone();
+        let observation = self.port.execute_named(lease, command, abort).await?;
+        if observation.incarnation != lease.incarnation || observation.effect != effect {
+            return Err(SandboxesError::AnotherLife);
+        }
+        Ok(observation)
+    }
+
+    fn is_staged(&self, staging: &(Incarnation, Digest)) -> bool {
+        self.staged.lock().unwrap_or_else(PoisonError::into_inner).contains(staging)
+    }
+
+    /// Stops every process of a sandbox.
+    ///
+    /// # Errors
+    /// [`SandboxesError`] where it is not proven that none is left.
+    pub async fn cancel(
+        &self,
+        lease: &SandboxLease,
+        reason: &StopReason,
+    ) -> Result<Kept<CancellationReceipt>, SandboxesError> {
+        let receipt = self.port.cancel(lease, reason).await?;
+        if receipt.remaining_processes > 0 {
+            return Err(SandboxesError::ProcessesRemain(receipt.remaining_processes));
+        }
+        let digest = self.keep(&lease.scope, &receipt).await?;
+        Ok(Kept { receipt, digest })
+    }
+
+    /// The lease of a run whose sandbox is not known, for removing whatever there may be of it.
+    ///
+    /// # Errors
+    /// [`SandboxesError`], never in practice: the placeholder is a valid incarnation.
+    pub fn any_life(
+        &self,
+        scope: &Scope,
+        run: &RunId,
+        image: Digest,
+    ) -> Result<SandboxLease, SandboxesError> {
+        let incarnation = Incarnation::new("inc_unknown").map_err(|_| SandboxesError::AnotherLife)?;
+        Ok(SandboxLease {
+            lease: SandboxLease::id_of(scope, run),
+            incarnation,
+            backend: self.port.backend_id().clone(),
+            run: run.clone(),
+            scope: scope.clone(),
+            image,
+        })
+    }
+
+    /// Removes a sandbox and keeps the proof.
+    ///
+    /// # Errors
+    /// [`SandboxesError`] where something is left, or nothing was looked at.
+    pub async fn destroy(&self, lease: &SandboxLease) -> Result<Kept<DestructionReceipt>, SandboxesError> {
+        let receipt = self.port.destroy(lease).await?;
+        if !receipt.is_proof() {
+            return Err(SandboxesError::DestructionUnproven);
+        }
+        let digest = self.keep(&lease.scope, &receipt).await?;
+        self.staged
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|(life, _)| *life != lease.incarnation);
+        Ok(Kept { receipt, digest })
+    }
+
+    async fn keep<T: Serialize>(&self, scope: &Scope, value: &T) -> Result<Digest, SandboxesError> {
+        let bytes = ambit_canonical::encode(value).map_err(SandboxesError::Receipt)?;
+        Ok(self.blobs.put(scope, bytes.into_bytes().into()).await?)
+    }
+}

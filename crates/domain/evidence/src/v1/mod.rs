@@ -136,6 +136,21 @@ pub struct Environment {
     pub manifest: Option<Digest>,
 }
 
+impl Environment {
+    /// Where something happened that depends on nothing but the program.
+    #[must_use]
+    pub fn of_program(program: &str) -> Self {
+        Self {
+            program: program.to_owned(),
+            blueprint: None,
+            policy: None,
+            profile: None,
+            image: None,
+            manifest: None,
+        }
+    }
+}
+
 /// What happened, in a run or in a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]

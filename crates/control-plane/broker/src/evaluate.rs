@@ -1,0 +1,168 @@
+//! The evaluator: runs gates and says what came of them. Whether a gate passed is its exit status and nothing else.
+
+use ambit_blueprint::CatalogCommand;
+use ambit_gates::{Ending, GateOutput, fingerprint, summarize};
+use ambit_ids::{ByteCount, Digest, EffectKey, GateId, IdempotencyKey};
+use ambit_ports::AbortSignal;
+use ambit_ports::sandbox::{
+    DeclaredOutput, ExecutionObservation, FileBatch, NamedCommand, OutputCapture, SandboxLease,
+};
+use ambit_run::{GateRecord, InFlight, Observation};
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::perform::Performed;
+use crate::{Broker, BrokerError, Ground};
+
+impl Broker {
+    pub(crate) async fn run_gate(
+        &self,
+        ground: &Ground,
+        lease: &SandboxLease,
+        flight: &InFlight,
+        gate: &GateId,
+        key: &IdempotencyKey,
+        abort: AbortSignal,
+    ) -> Result<Performed, BrokerError> {
+        let effect = ambit_run::Effect::Perform(Box::new(flight.clone())).key(&ground.pins.run);
+        let seen = self.execute(ground, lease, gate, flight.tree, effect, abort).await?;
+        let record = self.record(ground, gate, key, flight.tree, flight.attempt, &seen).await?;
+        let reply = gate_reply(&record, &seen);
+        Ok(Performed { observation: Observation::GateFinished(record), reply })
+    }
+
+    /// Runs a check that the agent does not know of, in a sandbox that it never had.
+    ///
+    /// # Errors
+    /// [`BrokerError`]; then nothing is known of the check.
+    pub async fn run_hidden_check(
+        &self,
+        ground: &Ground,
+        lease: &SandboxLease,
+        command: &GateId,
+        tree: Digest,
+        abort: AbortSignal,
+    ) -> Result<GateRecord, BrokerError> {
+        let text = format!("{}.hidden.{command}", ground.pins.run);
+        let effect = EffectKey::new(text.clone()).map_err(|_| BrokerError::Altered("the name of a check"))?;
+        let key = IdempotencyKey::new(format!("hidden.{command}"))
+            .map_err(|_| BrokerError::Altered("the name of a check"))?;
+        let seen = self.execute(ground, lease, command, tree, effect, abort).await?;
+        self.record(ground, command, &key, tree, 1, &seen).await
+    }
+
+    async fn execute(
+        &self,
+        ground: &Ground,
+        lease: &SandboxLease,
+        gate: &GateId,
+        tree: Digest,
+        effect: EffectKey,
+        abort: AbortSignal,
+    ) -> Result<ExecutionObservation, BrokerError> {
+        let command = ground.command(gate).ok_or(BrokerError::Altered("the catalog has no such command"))?;
+        let files = ambit_revisions::batch(&self.revisions.load(ground.scope(), tree).await?, None);
+        let named = resolve(command, tree, effect);
+        Ok(self.sandboxes.execute(lease, FileBatch { tree, files }, named, abort).await?)
+    }
+
+    /// Keeps everything that was seen, and what follows from it for the run.
+    async fn record(
+        &self,
+        ground: &Ground,
+        gate: &GateId,
+        key: &IdempotencyKey,
+        tree: Digest,
+        attempt: u32,
+        seen: &ExecutionObservation,
+    ) -> Result<GateRecord, BrokerError> {
+        let (stdout, stderr) =
+            (self.output(ground, &seen.stdout).await?, self.output(ground, &seen.stderr).await?);
+        let output = GateOutput { stdout: &stdout, stderr: &stderr };
+        let bytes = ambit_canonical::encode(seen).map_err(BrokerError::Unwritable)?;
+        let artifact = self.revisions.blobs().put(ground.scope(), bytes.into_bytes().into()).await?;
+        Ok(GateRecord {
+            gate: gate.clone(),
+            attempt,
+            key: key.clone(),
+            tree,
+            ending: seen.ending,
+            breaches: seen.breaches.clone(),
+            fingerprint: fingerprint(gate, seen.ending, &seen.breaches, output).map(|failure| failure.digest),
+            artifact,
+            output: ByteCount::new(seen.stdout.bytes.get().saturating_add(seen.stderr.bytes.get())),
+            duration: seen.duration_ms,
+        })
+    }
+
+    async fn output(&self, ground: &Ground, capture: &OutputCapture) -> Result<Bytes, BrokerError> {
+        Ok(self.revisions.blobs().get(ground.scope(), capture.artifact, capture.bytes).await?)
+    }
+}
+
+/// A command of the catalog, ready to run. Nothing in it comes from an agent.
+fn resolve(command: &CatalogCommand, tree: Digest, effect: EffectKey) -> NamedCommand {
+    NamedCommand {
+        gate: command.id.clone(),
+        effect,
+        tree,
+        argv: command.argv.clone(),
+        environment: command
+            .environment
+            .iter()
+            .map(|(name, value)| (name.as_str().to_owned(), value.clone()))
+            .collect(),
+        workdir: command.workdir.clone(),
+        limits: command.resources.limits,
+        outputs: command
+            .outputs
+            .iter()
+            .map(|output| DeclaredOutput { path: output.path.clone(), limit: output.max_size })
+            .collect(),
+    }
+}
+
+/// What the agent reads of a gate: the exit code, the error class where there is one, both ends of the output, and the
+/// address of the whole.
+fn gate_reply(record: &GateRecord, seen: &ExecutionObservation) -> Value {
+    let class = match record.ending {
+        Ending::Exited { code: 0 } => None,
+        Ending::Exited { .. } => Some(seen.breaches.first().map_or("failed", |limit| limit.as_str())),
+        Ending::Signalled { .. } => Some("signal"),
+        Ending::LimitReached { limit } => Some(limit.as_str()),
+        Ending::Aborted => Some("aborted"),
+        Ending::NotStarted { .. } => Some("not-started"),
+        Ending::Indeterminate => Some("indeterminate"),
+    };
+    let exit_code = match record.ending {
+        Ending::Exited { code } => i32::from(code),
+        _ => -1,
+    };
+    let mut reply = json!({
+        "exitCode": exit_code,
+        "artifactId": record.artifact,
+        "durationMs": record.duration,
+        "output": shown(seen),
+        "truncated": seen.stdout.truncated || seen.stderr.truncated,
+    });
+    if let (Some(class), Value::Object(members)) = (class, &mut reply) {
+        members.insert("errorClass".to_owned(), json!(class));
+    }
+    let output = GateOutput { stdout: seen.stdout.head.as_bytes(), stderr: seen.stderr.head.as_bytes() };
+    if let (Some(summary), Value::Object(members)) = (summarize(record.ending, output), &mut reply) {
+        members.insert("summary".to_owned(), json!(summary));
+    }
+    reply
+}
+
+fn shown(seen: &ExecutionObservation) -> String {
+    let mut text = String::new();
+    for capture in [&seen.stdout, &seen.stderr] {
+        text.push_str(&capture.head);
+        if capture.truncated {
+            text.push_str("\n[...]\n");
+        }
+        text.push_str(&capture.tail);
+    }
+    text
+}

@@ -1,0 +1,172 @@
+use ambit_ids::{Digest, limits};
+use ambit_oracle::{FileChange, added_dependencies, facts};
+use ambit_policy::Fact;
+use ambit_revision::{Applied, Change, Contents, FileKind, Tree, TreeFile, apply, parse};
+use ambit_run::{AppliedPatch, Denial, DenialCode, Finding, InFlight, PatchFinding, ToolCall};
+use bytes::Bytes;
+use serde_json::json;
+
+use crate::perform::Performed;
+use crate::{Broker, BrokerError, Ground};
+
+impl Broker {
+    /// What a patch would do, and the facts about it. The patch itself is kept as a blob first.
+    pub(crate) async fn assess_patch(
+        &self,
+        ground: &Ground,
+        head: Digest,
+        expected: Digest,
+        patch: &[u8],
+    ) -> Result<(Vec<Fact>, Finding), BrokerError> {
+        self.revisions.blobs().put(ground.scope(), Bytes::copy_from_slice(patch)).await?;
+        if expected != head {
+            // A patch against another tree is a conflict whatever it says; the run answers it.
+            return Ok((Vec::new(), Finding::Clear));
+        }
+        let (before, applied) = match self.apply_to(ground, head, patch).await? {
+            Ok(applied) => applied,
+            Err(denial) => return Ok((Vec::new(), Finding::Refused(denial))),
+        };
+        let facts = Self::facts_of(ground, &before, &applied);
+        let base = self.revisions.load(ground.scope(), ground.pins.base.tree).await?;
+        let from_base = base.diff(&applied.tree);
+        let finding = PatchFinding {
+            base: head,
+            tree: applied.tree.digest(),
+            canonical: applied.canonical.digest,
+            files: applied.changes.iter().map(|change| change.path.clone()).collect(),
+            changed_from_base: u32::try_from(from_base.len()).unwrap_or(u32::MAX),
+            added_dependencies: self.dependencies_since_base(ground, &from_base, &applied.blobs).await?,
+        };
+        Ok((facts, Finding::Patch(finding)))
+    }
+
+    /// Applies a patch in memory. The inner error is the agent's: the patch cannot be applied as it is.
+    async fn apply_to(
+        &self,
+        ground: &Ground,
+        head: Digest,
+        patch: &[u8],
+    ) -> Result<Result<(Contents, Applied), Denial>, BrokerError> {
+        let refused = |code: &str, detail: String| {
+            Ok(Err(Denial::new(DenialCode::PatchRefused, format!("{code}: {detail}"))
+                .instead("propose a unified diff that applies exactly to the current tree")))
+        };
+        let set = match parse(patch) {
+            Ok(set) => set,
+            Err(error) => return refused(error.code(), error.to_string()),
+        };
+        let tree = self.revisions.load(ground.scope(), head).await?;
+        let contents = self.revisions.contents_for(ground.scope(), &tree, &set).await?;
+        let applied = match apply(&tree, &head, &set, &contents) {
+            Ok(applied) => applied,
+            Err(refusal) => return refused(refusal.code(), refusal.to_string()),
+        };
+        let path_bytes: usize = applied.changes.iter().map(|change| change.path.to_string().len()).sum();
+        if path_bytes > limits::PATCH_PATH_BYTES {
+            let detail =
+                format!("its paths have {path_bytes} bytes; {} are allowed", limits::PATCH_PATH_BYTES);
+            return refused("PATCH_PATHS_TOO_LONG", detail);
+        }
+        Ok(Ok((contents, applied)))
+    }
+
+    fn facts_of(ground: &Ground, before: &Contents, applied: &Applied) -> Vec<Fact> {
+        let changes: Vec<FileChange<'_>> = applied
+            .changes
+            .iter()
+            .map(|change| FileChange {
+                path: &change.path,
+                before: side(change.before.as_ref(), before, &applied.blobs),
+                after: side(change.after.as_ref(), before, &applied.blobs),
+            })
+            .collect();
+        facts(&changes, &ground.guard())
+    }
+
+    /// The dependencies that the base revision did not have, over all patches of the run.
+    async fn dependencies_since_base(
+        &self,
+        ground: &Ground,
+        from_base: &[Change],
+        fresh: &Contents,
+    ) -> Result<u32, BrokerError> {
+        let guard = ground.guard();
+        let mut contents = Contents::new();
+        let manifests: Vec<&Change> =
+            from_base.iter().filter(|change| guard.manifests.contains(&change.path)).collect();
+        for change in &manifests {
+            for file in [change.before, change.after].into_iter().flatten() {
+                match fresh.get(&file.content) {
+                    Some(bytes) => contents.insert(bytes.to_vec()),
+                    None => {
+                        let bytes = self.revisions.content(ground.scope(), &change.path, &file).await?;
+                        contents.insert(bytes.to_vec())
+                    }
+                };
+            }
+        }
+        let changes: Vec<FileChange<'_>> = manifests
+            .iter()
+            .map(|change| FileChange {
+                path: &change.path,
+                before: change.before.and_then(|file| contents.get(&file.content)),
+                after: change.after.and_then(|file| contents.get(&file.content)),
+            })
+            .collect();
+        // Where a manifest cannot be read, nobody can count: more than any limit allows.
+        let added = added_dependencies(&changes, &guard.manifests).map_or(usize::MAX, |added| added.len());
+        Ok(u32::try_from(added).unwrap_or(u32::MAX))
+    }
+
+    /// Applies a patch whose intent is durable. It is found out anew what it does, and it must be what was decided.
+    pub(crate) async fn perform_patch(
+        &self,
+        ground: &Ground,
+        flight: &InFlight,
+    ) -> Result<Performed, BrokerError> {
+        let ToolCall::ApplyProjectPatch { patch, patch_bytes, .. } = &flight.call else {
+            return Err(BrokerError::Altered("the intent is no patch"));
+        };
+        let bytes = self.revisions.blobs().get(ground.scope(), *patch, *patch_bytes).await?;
+        let Ok((_, applied)) = self.apply_to(ground, flight.tree, &bytes).await? else {
+            return Err(BrokerError::Altered("the patch no longer applies"));
+        };
+        if Some(applied.tree.digest()) != flight.expected_tree {
+            return Err(BrokerError::Altered("the patch makes another tree"));
+        }
+        let base = self.revisions.load(ground.scope(), ground.pins.base.tree).await?;
+        let from_base = base.diff(&applied.tree);
+        let added = self.dependencies_since_base(ground, &from_base, &applied.blobs).await?;
+        self.keep(ground, &applied).await?;
+        let files: Vec<_> = applied.changes.iter().map(|change| change.path.clone()).collect();
+        let reply = json!({"changedFiles": &files, "revisionSha": applied.tree.digest()});
+        let observation = ambit_run::Observation::PatchApplied(AppliedPatch {
+            base: flight.tree,
+            tree: applied.tree.digest(),
+            proposed: *patch,
+            canonical: applied.canonical.digest,
+            files,
+            changed_from_base: u32::try_from(from_base.len()).unwrap_or(u32::MAX),
+            added_dependencies: added,
+        });
+        Ok(Performed { observation, reply })
+    }
+
+    async fn keep(&self, ground: &Ground, applied: &Applied) -> Result<(), BrokerError> {
+        let scope = ground.scope();
+        self.revisions.blobs().put(scope, applied.canonical.text.clone().into()).await?;
+        let tree: &Tree = &applied.tree;
+        self.revisions.keep(scope, tree, &applied.blobs).await?;
+        Ok(())
+    }
+}
+
+/// The bytes of one side of a change; none for a link, whose target is nothing that a guard reads.
+fn side<'a>(file: Option<&TreeFile>, before: &'a Contents, after: &'a Contents) -> Option<&'a [u8]> {
+    let file = file?;
+    if file.kind == FileKind::Link {
+        return Some(b"");
+    }
+    before.get(&file.content).or_else(|| after.get(&file.content))
+}

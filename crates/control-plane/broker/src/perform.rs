@@ -1,0 +1,105 @@
+use ambit_ids::DurationMs;
+use ambit_policy::SideEffect;
+use ambit_ports::AbortSignal;
+use ambit_ports::sandbox::SandboxLease;
+use ambit_run::tool::ToolContract;
+use ambit_run::{InFlight, Observation, ToolCall};
+use serde_json::{Value, json};
+
+use crate::{Broker, BrokerError, Ground};
+
+/// How often a call without side effect is tried where only the storage stumbled.
+const TRIES: u32 = 3;
+
+/// What came of a call: what the run is told, and what the agent gets to read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Performed {
+    /// What was seen, with contents by their digest.
+    pub observation: Observation,
+    /// The tool's output, in the shape of its contract.
+    pub reply: Value,
+}
+
+impl Broker {
+    /// Performs a call whose intent is durable, and answers what was seen. A failure of the platform is an observation
+    /// too: the run is told that the effect did not happen, or not provably.
+    pub async fn perform(
+        &self,
+        ground: &Ground,
+        lease: Option<&SandboxLease>,
+        flight: &InFlight,
+        abort: AbortSignal,
+    ) -> Performed {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let result = self.within_time(ground, lease, flight, abort.clone()).await;
+            match result {
+                Ok(performed) => return performed,
+                // Only what changes nothing is done again by itself.
+                Err(error)
+                    if error.is_transient()
+                        && flight.call.tool().side_effect() == SideEffect::None
+                        && tries < TRIES => {}
+                Err(error) => {
+                    let code = error.code();
+                    return Performed {
+                        observation: Observation::Failed { code: code.to_owned() },
+                        reply: json!({"failed": {"code": code, "detail": error.to_string()}}),
+                    };
+                }
+            }
+        }
+    }
+
+    async fn within_time(
+        &self,
+        ground: &Ground,
+        lease: Option<&SandboxLease>,
+        flight: &InFlight,
+        mut abort: AbortSignal,
+    ) -> Result<Performed, BrokerError> {
+        let contract = ToolContract::of(flight.call.tool());
+        let end = self.clock.now().saturating_add(DurationMs::new(contract.timeout_ms));
+        let work = self.dispatch(ground, lease, flight, abort.clone());
+        // A gate ends by its own limits and by the abort that its sandbox watches; it is never dropped half-way.
+        if matches!(flight.call, ToolCall::RunNamedGate { .. }) {
+            return work.await;
+        }
+        tokio::select! {
+            biased;
+            performed = work => performed,
+            () = abort.raised() => Err(BrokerError::Aborted),
+            () = self.clock.sleep_until(end) => Err(BrokerError::TimedOut(contract.timeout_ms)),
+        }
+    }
+
+    async fn dispatch(
+        &self,
+        ground: &Ground,
+        lease: Option<&SandboxLease>,
+        flight: &InFlight,
+        abort: AbortSignal,
+    ) -> Result<Performed, BrokerError> {
+        match &flight.call {
+            ToolCall::ReadProjectFile { revision_id, path, .. } => {
+                self.read_file(ground, flight.tree, *revision_id, path).await
+            }
+            ToolCall::ListProjectFiles { revision_id, under, .. } => {
+                self.list_files(ground, flight.tree, *revision_id, under.as_ref()).await
+            }
+            ToolCall::SearchProjectText { revision_id, text, under, .. } => {
+                self.search_text(ground, flight.tree, *revision_id, text, under.as_ref()).await
+            }
+            ToolCall::ApplyProjectPatch { .. } => self.perform_patch(ground, flight).await,
+            ToolCall::RunNamedGate { gate_id, idempotency_key, .. } => {
+                let lease = lease.ok_or(BrokerError::NoSandbox)?;
+                self.run_gate(ground, lease, flight, gate_id, idempotency_key, abort).await
+            }
+            // The question is put to a person by the run itself; there is nothing to perform.
+            ToolCall::RequestScopedApproval { .. } => {
+                Err(BrokerError::Altered("an approval is not performed"))
+            }
+        }
+    }
+}

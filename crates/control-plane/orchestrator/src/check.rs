@@ -1,0 +1,282 @@
+use std::collections::BTreeSet;
+
+use ambit_blueprint::{Blueprint, CatalogCommand, NamedCommandCatalog, RunBudget};
+use ambit_evidence::Project;
+use ambit_ids::{Digest, GateId, RevisionId, RunId};
+use ambit_run::{
+    Accountability, BlueprintPin, GatePin, Limits, Pins, ProfilePin, RequestPin, RevisionPin, State,
+};
+use ambit_sandboxes::{NotAdmitted, unmet};
+
+use crate::admission::{Documents, NeedsConflict, sandbox_needs};
+use crate::library::{Library, ResolvedProfile};
+use crate::start::{StartError, StartRun, reject};
+use crate::{DriveError, Orchestrator, Rejected, RunRef};
+
+/// A request that passed every check. What is left to find is a number for its revision.
+pub(crate) struct Admission<'a> {
+    command: &'a StartRun,
+    blueprint: Blueprint,
+    resolved: ResolvedProfile,
+    policy: Digest,
+    base: RevisionPin,
+    image: Digest,
+    gates: Vec<GatePin>,
+    request: Option<RequestPin>,
+    goal: String,
+}
+
+impl Orchestrator {
+    /// Checks a request, cheapest first. Nothing is created by it.
+    pub(crate) async fn check<'a>(
+        &self,
+        command: &'a StartRun,
+        project: &Project,
+    ) -> Result<Admission<'a>, StartError> {
+        if !project.is_approved(&command.blueprint, command.digest) {
+            return Err(not_approved(command, project).into());
+        }
+        let documents = Documents::new(self.broker.revisions().blobs().clone());
+        let failed = |error: crate::MissingDocument| StartError::from(Box::new(DriveError::from(error)));
+        let blueprint = documents.blueprint(&command.scope, command.digest).await.map_err(failed)?;
+        if !blueprint.spec.stage.is_actionable() {
+            let detail = format!(
+                "the blueprint is at the stage {}; only generate can be acted in",
+                blueprint.spec.stage
+            );
+            return Err(reject("STAGE_NOT_ACTIONABLE", detail, "").into());
+        }
+        let base = self.base(command, project).await?;
+        let library = Library::of(&command.scope, project, &documents)
+            .await
+            .map_err(|error| library_rejection(&error))?;
+        let blobs = self.broker.revisions().blobs().clone();
+        let resolved = library
+            .resolve(&command.scope, &command.profile, &command.tool_rules, blobs.as_ref())
+            .await
+            .map_err(|error| library_rejection(&error))?;
+        let policy = resolved.policies.digest().map_err(|error| library_rejection(&error.into()))?;
+        self.policies.engine(&command.scope, policy).await.map_err(|unusable| {
+            reject("POLICY_UNUSABLE", unusable.to_string(), "check the bundle of tool rules")
+        })?;
+        let catalog =
+            documents.catalog(&command.scope, resolved.policies.commands.digest).await.map_err(failed)?;
+        let (gates, image) = gates(&blueprint, &catalog)?;
+        let (request, goal) = request(command, &blueprint, project)?;
+        self.check_backend(&resolved).await?;
+        Ok(Admission { command, blueprint, resolved, policy, base, image, gates, request, goal })
+    }
+
+    /// The revision to start from, with a tree that can be read whole.
+    async fn base(&self, command: &StartRun, project: &Project) -> Result<RevisionPin, StartError> {
+        let gone = |detail: String| {
+            StartError::from(reject(
+                "BASE_REVISION_GONE",
+                detail,
+                "see `ambit revision log` for the revisions that there are",
+            ))
+        };
+        let tree = match project.import(command.base) {
+            Some(tree) => tree,
+            None => self
+                .made_by_run(command, command.base)
+                .await?
+                .ok_or_else(|| gone(format!("the project has no revision {}", command.base)))?,
+        };
+        self.broker
+            .revisions()
+            .load(&command.scope, tree)
+            .await
+            .map_err(|error| gone(format!("the tree of {} cannot be read: {error}", command.base)))?;
+        Ok(RevisionPin { id: command.base, tree })
+    }
+
+    /// The tree of a revision that a run of this project completed. What a run left behind partially is no base.
+    async fn made_by_run(
+        &self,
+        command: &StartRun,
+        revision: RevisionId,
+    ) -> Result<Option<Digest>, StartError> {
+        let key = format!("revision/{revision}");
+        let holder = self
+            .journal
+            .store()
+            .claim(&command.scope, &key)
+            .await
+            .map_err(ambit_journal::JournalError::from)?;
+        let Some(run) = holder.and_then(|holder| RunId::new(holder).ok()) else { return Ok(None) };
+        let run = RunRef { scope: command.scope.clone(), run };
+        match self.state(&run).await.map_err(Box::new)? {
+            State::Ended(ended) if ended.preview_ready => Ok(Some(ended.dossier.head)),
+            _ => Err(reject(
+                "REVISION_INELIGIBLE",
+                format!("{revision} is not preview-ready"),
+                "start from a revision that a completed run produced",
+            )
+            .into()),
+        }
+    }
+
+    /// Measures the backend and holds it against the profile.
+    async fn check_backend(&self, resolved: &ResolvedProfile) -> Result<(), StartError> {
+        let manifest = self.broker.sandboxes().measure().await.map_err(|error| {
+            reject(error.code(), error.to_string(), "`ambit doctor` says what is missing and how to mend it")
+        })?;
+        let unmet = unmet(&resolved.profile, &manifest);
+        if unmet.is_empty() {
+            return Ok(());
+        }
+        let profile = resolved.profile.metadata.name.to_string();
+        let refused = NotAdmitted { profile, unmet };
+        Err(reject(
+            "BACKEND_NOT_ADMITTED",
+            refused.to_string(),
+            "`ambit backend inspect` shows what was measured",
+        )
+        .into())
+    }
+}
+
+fn not_approved(command: &StartRun, project: &Project) -> Rejected {
+    // A draft and an unknown digest are answered alike; the approved digests are no secret of the project.
+    let approved: Vec<String> =
+        project.approved_digests(&command.blueprint).map(|digest| digest.to_string()).collect();
+    let mend = if approved.is_empty() {
+        "approve it with `ambit blueprint approve`".to_owned()
+    } else {
+        format!("approved are {}", approved.join(", "))
+    };
+    let detail = format!("{} with the digest {} is not approved", command.blueprint, command.digest);
+    reject("BLUEPRINT_NOT_APPROVED", detail, mend)
+}
+
+fn library_rejection(error: &crate::library::LibraryError) -> StartError {
+    reject(error.code(), error.to_string(), "register the document, or name another").into()
+}
+
+/// The gates of a blueprint with the commands that they resolve to, and the one image that all of them run in.
+fn gates(blueprint: &Blueprint, catalog: &NamedCommandCatalog) -> Result<(Vec<GatePin>, Digest), Rejected> {
+    let missing: Vec<&str> = blueprint.commands_missing_in(catalog).into_iter().map(GateId::as_str).collect();
+    if !missing.is_empty() {
+        return Err(reject(
+            "GATE_UNKNOWN",
+            format!("the catalog has no command {}", missing.join(", ")),
+            "name commands of the catalog as gates, or add them to a new version of it",
+        ));
+    }
+    let hidden = blueprint.spec.gates.iter().filter_map(|gate| gate.hidden_check.as_ref());
+    let named = blueprint.spec.gates.iter().map(|gate| &gate.id).chain(hidden);
+    let commands: Vec<&CatalogCommand> = named.filter_map(|id| catalog.command(id)).collect();
+    let needs = sandbox_needs(commands).map_err(|conflict| match conflict {
+        NeedsConflict::NoCommand => reject("RUN_WITHOUT_GATE", "the blueprint has no gate", ""),
+        NeedsConflict::Images(one, other) => reject(
+            "IMAGE_MIXED",
+            format!("the gates name two images, {one} and {other}"),
+            "let every gate of a blueprint use one image: a run has one sandbox",
+        ),
+        NeedsConflict::Fixture(name) => reject(
+            "FIXTURE_MIXED",
+            format!("the gates take the fixture {name} from two places"),
+            "give the two fixtures different names",
+        ),
+    })?;
+    let gates = blueprint
+        .spec
+        .gates
+        .iter()
+        .filter_map(|gate| {
+            let command = catalog.command(&gate.id)?;
+            Some(GatePin {
+                id: gate.id.clone(),
+                cases: gate.cases.iter().cloned().collect(),
+                command: command_digest(command),
+                cost: command.cost,
+                output: command.resources.limits.output_bytes,
+                processes: command.resources.parallel_processes,
+                hidden_check: gate.hidden_check.clone(),
+            })
+        })
+        .collect();
+    Ok((gates, needs.image))
+}
+
+/// The digest of a command as the catalog has it.
+fn command_digest(command: &CatalogCommand) -> Digest {
+    ambit_canonical::encode(command)
+        .map_or_else(|_| Digest::of(command.id.as_str().as_bytes()), |bytes| bytes.digest())
+}
+
+/// A revision request belongs to a case of the same blueprint; its words become the goal.
+fn request(
+    command: &StartRun,
+    blueprint: &Blueprint,
+    project: &Project,
+) -> Result<(Option<RequestPin>, String), Rejected> {
+    let Some(digest) = command.request else { return Ok((None, blueprint.spec.goal.clone())) };
+    let asked = project.request(digest).ok_or_else(|| {
+        reject("REQUEST_UNKNOWN", format!("the project has no revision request {digest}"), "")
+    })?;
+    if asked.blueprint != command.digest || asked.revision != command.base {
+        return Err(reject(
+            "REQUEST_MISMATCH",
+            "the request belongs to another blueprint or another revision".to_owned(),
+            "start from the revision and the blueprint that the request names",
+        ));
+    }
+    Ok((Some(RequestPin { digest, case: asked.case.clone() }), asked.text.clone()))
+}
+
+impl Admission<'_> {
+    /// The pins of the run.
+    pub(crate) fn pins(&self, run: RunId, revision: RevisionId) -> Pins {
+        let spec = &self.blueprint.spec;
+        let budget = spec.run_budget.min(&self.resolved.profile.spec.run_budget).min(&self.command.ceilings);
+        Pins {
+            scope: self.command.scope.clone(),
+            run,
+            name: self.command.name.clone(),
+            goal: self.goal.clone(),
+            blueprint: BlueprintPin { id: self.command.blueprint.clone(), digest: self.command.digest },
+            stage: spec.stage,
+            accountability: Accountability {
+                owner: spec.accountability.owner.clone(),
+                later_owner: spec.accountability.later_owner.clone(),
+                cleanup: format!(
+                    "{} (after {} days)",
+                    spec.accountability.cleanup.obligation, spec.accountability.cleanup.after_days
+                ),
+            },
+            base: self.base.clone(),
+            revision,
+            policy: self.policy,
+            profile: ProfilePin {
+                name: self.resolved.profile.metadata.name.clone(),
+                digest: self.resolved.digest,
+            },
+            catalog: self.resolved.policies.commands.digest,
+            image: self.image,
+            paths: spec.scope.paths.clone(),
+            work: spec.scope.work.iter().map(|work| work.as_str().to_owned()).collect(),
+            cases: spec.acceptance_cases.iter().map(|case| case.id.clone()).collect::<BTreeSet<_>>(),
+            gates: self.gates.clone(),
+            limits: limits(&budget),
+            agent: self.command.agent.clone(),
+            request: self.request.clone(),
+        }
+    }
+}
+
+fn limits(budget: &RunBudget) -> Limits {
+    Limits {
+        model_steps: budget.max_model_steps,
+        patch_attempts_per_gate: budget.max_patch_attempts_per_gate,
+        elapsed: budget.max_elapsed,
+        changed_files: budget.max_changed_files,
+        added_dependencies: budget.max_added_dependencies,
+        parallel_processes: budget.max_parallel_processes,
+        tool_cost: budget.max_tool_cost,
+        repeated_failure: budget.stop_on_repeated_failure_fingerprint,
+        output: budget.max_output,
+        side_effects: budget.max_side_effects,
+    }
+}

@@ -1,0 +1,249 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ambit_ids::{DurationMs, EffectKey, ReceiptId, UnixMs};
+use ambit_ports::agent::Agent;
+use ambit_ports::sandbox::SandboxLease;
+use ambit_ports::store::InboxEntry;
+use ambit_ports::{AbortHandle, AbortSignal};
+use ambit_run::{ApprovalDecision, Command, Effect, SandboxHeld, State, pending};
+use tokio::task::JoinSet;
+
+use crate::admission::Documents;
+use crate::effects::{Bench, Done};
+use crate::inbox::{InboxCommand, SignedDecision};
+use crate::live::{Live, owner};
+use crate::turn::Conversation;
+use crate::{DriveError, Observer, Orchestrator, RunRef};
+
+/// How long the lease of a run's stream lasts unless it is renewed.
+pub(crate) const LEASE_MS: DurationMs = DurationMs::new(10_000);
+/// How often the inbox is looked at and the lease renewed if a third of it is over.
+const LOOK_MS: DurationMs = DurationMs::new(25);
+
+/// Drives a run until it is over.
+pub(crate) async fn drive(
+    orchestrator: &Orchestrator,
+    run: &RunRef,
+    agent: Arc<dyn Agent>,
+    observer: &dyn Observer,
+) -> Result<State, DriveError> {
+    let lease = orchestrator
+        .leases
+        .acquire(&run.stream(), &owner(orchestrator), orchestrator.clock.now(), LEASE_MS)
+        .await?;
+    let release = lease.clone();
+    let result = drive_held(orchestrator, run, agent, observer, lease).await;
+    // A lease that was lost meanwhile needs no giving back, and a run that is over needs no lease.
+    let _ = orchestrator.leases.release(&release).await;
+    result
+}
+
+async fn drive_held(
+    orchestrator: &Orchestrator,
+    run: &RunRef,
+    agent: Arc<dyn Agent>,
+    observer: &dyn Observer,
+    lease: ambit_ports::leases::StreamLease,
+) -> Result<State, DriveError> {
+    let live = Live::load(orchestrator, run, lease).await?;
+    let Some(dossier) = live.state.dossier() else { return Err(DriveError::NotFound) };
+    if dossier.pins.agent.id != *agent.id() {
+        return Err(DriveError::AnotherAgent);
+    }
+    let documents = Documents::new(orchestrator.broker.revisions().blobs().clone());
+    let ground = documents.ground(&dossier.pins).await?;
+    let bench = Bench {
+        orchestrator: orchestrator.clone(),
+        run: run.clone(),
+        ground,
+        agent,
+        conversation: Conversation::default(),
+        lease: None,
+    };
+    let looked_at = orchestrator.clock.now();
+    let mut pilot =
+        Pilot { live, bench, running: BTreeMap::new(), tasks: JoinSet::new(), mark: None, looked_at };
+    pilot.tell(observer, Command::Recover, Vec::new()).await?;
+    let result = pilot.run(observer).await;
+    for handle in pilot.running.values() {
+        handle.abort();
+    }
+    pilot.tasks.shutdown().await;
+    result?;
+    pilot.live.close(orchestrator).await?;
+    Ok(pilot.live.state)
+}
+
+/// Compares what is pending with what is running, and takes what comes of it.
+struct Pilot {
+    live: Live,
+    bench: Bench,
+    running: BTreeMap<EffectKey, AbortHandle>,
+    tasks: JoinSet<(EffectKey, Done)>,
+    mark: Option<u64>,
+    looked_at: UnixMs,
+}
+
+impl Pilot {
+    async fn run(&mut self, observer: &dyn Observer) -> Result<(), DriveError> {
+        let clock = self.bench.orchestrator.clock.clone();
+        while !matches!(self.live.state, State::Ended(_)) {
+            self.reconcile();
+            let look = self.looked_at.saturating_add(LOOK_MS);
+            tokio::select! {
+                biased;
+                Some(joined) = self.tasks.join_next() => {
+                    // A task that panicked is a defect of this program, and nothing is known of its effect: the run is
+                    // left as it is committed, to be recovered like after a crash.
+                    let (key, done) = joined.map_err(DriveError::Panicked)?;
+                    self.running.remove(&key);
+                    self.take(observer, done).await?;
+                }
+                () = clock.sleep_until(look) => self.look(observer).await?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts what is pending and not running, and aborts what is running and no longer pending.
+    fn reconcile(&mut self) {
+        let run = &self.live.run.run;
+        let pending: BTreeMap<EffectKey, Effect> =
+            pending(&self.live.state).into_iter().map(|effect| (effect.key(run), effect)).collect();
+        for (key, handle) in &self.running {
+            // An allocation is never dropped half-way: what comes of it is taken, to be removed.
+            if !pending.contains_key(key) && !is_allocation(key) {
+                handle.abort();
+            }
+        }
+        let allocating = self.running.keys().any(is_allocation);
+        for (key, effect) in pending {
+            // Nothing is removed before it is known what there is to remove.
+            if self.running.contains_key(&key) || (allocating && effect == Effect::DestroySandbox) {
+                continue;
+            }
+            let (handle, signal): (AbortHandle, AbortSignal) = AbortHandle::new();
+            let (bench, state) = (self.bench_now(), self.live.state.clone());
+            let task_key = key.clone();
+            self.tasks.spawn(async move { (task_key, bench.perform(effect, state, signal).await) });
+            self.running.insert(key, handle);
+        }
+    }
+
+    /// The bench with the sandbox that the record names, whichever process allocated it.
+    fn bench_now(&self) -> Bench {
+        let mut bench = self.bench.clone();
+        let held = match &self.live.state {
+            State::Open(open) => open.sandbox.as_ref(),
+            State::Closing(closing) => closing.sandbox.as_ref(),
+            State::Vacant | State::Ended(_) => None,
+        };
+        bench.lease = held.map(|held| self.lease_of(held));
+        bench
+    }
+
+    fn lease_of(&self, held: &SandboxHeld) -> SandboxLease {
+        let pins = &self.bench.ground.pins;
+        SandboxLease {
+            lease: held.lease.clone(),
+            incarnation: held.incarnation.clone(),
+            backend: held.backend.clone(),
+            run: pins.run.clone(),
+            scope: pins.scope.clone(),
+            image: pins.image,
+        }
+    }
+
+    async fn tell(
+        &mut self,
+        observer: &dyn Observer,
+        command: Command,
+        answered: Vec<u64>,
+    ) -> Result<bool, DriveError> {
+        let orchestrator = self.bench.orchestrator.clone();
+        Ok(self.live.tell(&orchestrator, observer, command, answered).await?.is_ok())
+    }
+
+    async fn take(&mut self, observer: &dyn Observer, done: Done) -> Result<(), DriveError> {
+        if let Some(reply) = done.reply {
+            self.bench.conversation.tell(reply);
+        }
+        for command in done.commands {
+            // A refusal means that the run has moved on since the effect began; what came of it counts for nothing.
+            self.tell(observer, command, Vec::new()).await?;
+        }
+        Ok(())
+    }
+
+    /// Looks whether another process left something, and keeps the lease.
+    async fn look(&mut self, observer: &dyn Observer) -> Result<(), DriveError> {
+        let orchestrator = self.bench.orchestrator.clone();
+        let now = orchestrator.clock.now();
+        self.looked_at = now;
+        let left = self.live.lease.expires.since(now);
+        if left.get() < LEASE_MS.get() * 2 / 3 {
+            self.live.lease = orchestrator.leases.renew(&self.live.lease, now, LEASE_MS).await?;
+        }
+        let store = orchestrator.journal.store().clone();
+        let mark = store.change_mark().await.map_err(ambit_journal::JournalError::from)?;
+        if self.mark == Some(mark) {
+            return Ok(());
+        }
+        self.mark = Some(mark);
+        let stream = self.live.run.stream();
+        for entry in store.inbox(&stream).await.map_err(ambit_journal::JournalError::from)? {
+            self.answer(observer, entry).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes a command that was left. One that has no effect is taken away, so that it is not looked at for ever.
+    async fn answer(&mut self, observer: &dyn Observer, entry: InboxEntry) -> Result<(), DriveError> {
+        let taken = match self.command_of(&entry).await? {
+            Some(command) => self.tell(observer, command, vec![entry.id]).await?,
+            None => false,
+        };
+        if !taken {
+            let stream = self.live.run.stream();
+            let store = self.bench.orchestrator.journal.store();
+            store.dismiss(&stream, entry.id).await.map_err(ambit_journal::JournalError::from)?;
+        }
+        Ok(())
+    }
+
+    async fn command_of(&self, entry: &InboxEntry) -> Result<Option<Command>, DriveError> {
+        match InboxCommand::read(&entry.bytes) {
+            Ok(InboxCommand::Cancel { by }) => Ok(Some(Command::Cancel { by })),
+            Ok(InboxCommand::Decide(decision)) => self.decision(decision).await,
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// A decision counts only with the signature of an approver of the project. It is kept as it was signed.
+    async fn decision(&self, decision: SignedDecision) -> Result<Option<Command>, DriveError> {
+        let orchestrator = &self.bench.orchestrator;
+        let scope = &self.live.run.scope;
+        let project = orchestrator.project(scope).await?;
+        if !decision.is_genuine(scope, &project) {
+            return Ok(None);
+        }
+        let Ok(bytes) = ambit_canonical::encode(&decision) else { return Ok(None) };
+        let blobs = orchestrator.broker.revisions().blobs();
+        let Ok(evidence) = blobs.put(scope, bytes.into_bytes().into()).await else { return Ok(None) };
+        let Ok(receipt) = ReceiptId::new(format!("apr_{}", orchestrator.ids.next())) else { return Ok(None) };
+        Ok(Some(Command::DecideApproval(ApprovalDecision {
+            proposal: decision.proposal.clone(),
+            digest: decision.digest,
+            expected_sequence: decision.expected_sequence,
+            verdict: decision.verdict(),
+            approver: decision.approver,
+            receipt,
+            evidence,
+        })))
+    }
+}
+
+fn is_allocation(key: &EffectKey) -> bool {
+    key.as_str().contains(".allocate.")
+}

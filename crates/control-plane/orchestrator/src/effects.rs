@@ -1,0 +1,214 @@
+//! Performs pending effects. Each is a task of its own, and answers with commands for the run.
+
+use ambit_broker::Ground;
+use ambit_ids::{ByteCount, Digest, UnixMs};
+use ambit_journal::JournalError;
+use ambit_ports::AbortSignal;
+use ambit_ports::blobs::BlobError;
+use ambit_ports::sandbox::SandboxLease;
+use ambit_run::{Command, Effect, HiddenCheck, InFlight, Observation, SandboxHeld, State, StopReason};
+use ambit_sandboxes::{Needs, unmet};
+use serde_json::Value;
+
+use crate::admission::{Documents, sandbox_needs};
+use crate::live::SharedAgent;
+use crate::turn::{Conversation, Turn, answer};
+use crate::{Orchestrator, RunRef};
+
+/// What came of an effect.
+#[derive(Default)]
+pub(crate) struct Done {
+    /// What the run is told, in order.
+    pub(crate) commands: Vec<Command>,
+    /// What the agent gets to read.
+    pub(crate) reply: Option<Value>,
+}
+
+impl Done {
+    fn with(command: Command) -> Self {
+        Self { commands: vec![command], ..Self::default() }
+    }
+}
+
+/// What every effect of a run stands on.
+#[derive(Clone)]
+pub(crate) struct Bench {
+    pub(crate) orchestrator: Orchestrator,
+    pub(crate) run: RunRef,
+    pub(crate) ground: Ground,
+    pub(crate) agent: SharedAgent,
+    pub(crate) conversation: Conversation,
+    pub(crate) lease: Option<SandboxLease>,
+}
+
+impl Bench {
+    /// Performs one effect.
+    pub(crate) async fn perform(self, effect: Effect, state: State, abort: AbortSignal) -> Done {
+        match effect {
+            Effect::AllocateSandbox { allocation } => self.allocate(allocation).await,
+            Effect::OfferTurn { turn } => self.offer(turn, &state, abort).await,
+            Effect::Perform(flight) => self.call(&flight, abort).await,
+            Effect::CheckHidden(check) => self.check_hidden(&check, &state, abort).await,
+            Effect::TerminateProcesses => self.pause(&state).await.terminate(&state).await,
+            Effect::ExportTrace => self.pause(&state).await.export().await,
+            Effect::DestroySandbox => self.pause(&state).await.destroy().await,
+            Effect::WakeAt(moment) => self.wake(moment, abort).await,
+        }
+    }
+
+    /// A cleanup step that failed is tried again a little later each time.
+    async fn pause(self, state: &State) -> Self {
+        if let State::Closing(closing) = state
+            && closing.failures > 0
+        {
+            let pause = ambit_ids::DurationMs::new(u64::from(closing.failures) * 100);
+            let clock = &self.orchestrator.clock;
+            clock.sleep_until(clock.now().saturating_add(pause)).await;
+        }
+        self
+    }
+
+    async fn wake(self, moment: UnixMs, mut abort: AbortSignal) -> Done {
+        tokio::select! {
+            biased;
+            () = abort.raised() => Done::default(),
+            () = self.orchestrator.clock.sleep_until(moment) => Done::with(Command::Tick),
+        }
+    }
+
+    async fn allocate(self, allocation: u32) -> Done {
+        match self.try_allocate(allocation).await {
+            Ok(held) => Done::with(Command::SandboxAllocated(held)),
+            Err(code) => Done::with(Command::SandboxRefused { code }),
+        }
+    }
+
+    async fn try_allocate(&self, allocation: u32) -> Result<SandboxHeld, String> {
+        let pins = &self.ground.pins;
+        let sandboxes = self.orchestrator.broker.sandboxes();
+        let revisions = self.orchestrator.broker.revisions();
+        let manifest = sandboxes.measure().await.map_err(|error| error.code().to_owned())?;
+        let profile = Documents::new(revisions.blobs().clone())
+            .profile(&pins.scope, pins.profile.digest)
+            .await
+            .map_err(|error| error.code().to_owned())?;
+        if !unmet(&profile, &manifest).is_empty() {
+            return Err("BACKEND_NOT_ADMITTED".to_owned());
+        }
+        let hidden = pins.gates.iter().filter_map(|gate| gate.hidden_check.as_ref());
+        let named = pins.gates.iter().map(|gate| &gate.id).chain(hidden);
+        let commands = named.filter_map(|id| self.ground.catalog.command(id));
+        let needs = sandbox_needs(commands).map_err(|_| "IMAGE_MIXED".to_owned())?;
+        let base =
+            revisions.load(&pins.scope, pins.base.tree).await.map_err(|error| error.code().to_owned())?;
+        let needs = Needs {
+            scope: pins.scope.clone(),
+            run: pins.run.clone(),
+            image: needs.image,
+            limits: needs.limits,
+            fixtures: needs.fixtures(&base),
+        };
+        let kept = sandboxes.allocate(needs, &manifest).await.map_err(|error| error.code().to_owned())?;
+        Ok(SandboxHeld {
+            allocation,
+            lease: kept.receipt.lease,
+            incarnation: kept.receipt.incarnation,
+            backend: kept.receipt.backend,
+            manifest: kept.digest,
+        })
+    }
+
+    async fn offer(self, number: u32, state: &State, abort: AbortSignal) -> Done {
+        let Some(dossier) = state.dossier().cloned() else { return Done::default() };
+        let turn =
+            Turn { number, dossier, ground: self.ground, agent: self.agent, conversation: self.conversation };
+        Done {
+            commands: answer(&self.orchestrator, turn, abort).await.into_iter().collect(),
+            ..Done::default()
+        }
+    }
+
+    async fn call(self, flight: &InFlight, abort: AbortSignal) -> Done {
+        let performed =
+            self.orchestrator.broker.perform(&self.ground, self.lease.as_ref(), flight, abort).await;
+        let lost = matches!(&performed.observation, Observation::Failed { code } if code == "SANDBOX_GONE");
+        let mut commands = vec![Command::Observe { turn: flight.turn, observation: performed.observation }];
+        if let (true, Some(lease)) = (lost, &self.lease) {
+            commands.push(Command::SandboxLost { incarnation: lease.incarnation.clone() });
+        }
+        Done { commands, reply: Some(performed.reply) }
+    }
+
+    async fn check_hidden(self, check: &HiddenCheck, state: &State, abort: AbortSignal) -> Done {
+        let failed = |code: &str| {
+            Done::with(Command::HiddenCheckFailed { gate: check.gate.clone(), code: code.to_owned() })
+        };
+        let (Some(lease), Some(dossier)) = (&self.lease, state.dossier()) else {
+            return failed("SANDBOX_NOT_HELD");
+        };
+        let broker = &self.orchestrator.broker;
+        match broker.run_hidden_check(&self.ground, lease, &check.command, dossier.head, abort).await {
+            Ok(record) => Done::with(Command::ObserveHidden(record)),
+            Err(error) => failed(error.code()),
+        }
+    }
+
+    async fn terminate(self, state: &State) -> Done {
+        let reason = state.stop_reason().cloned().unwrap_or(StopReason::CustomerCancelled);
+        let Some(lease) = self.lease.clone() else {
+            return Done::with(Command::CleanupFailed { code: "SANDBOX_NOT_HELD".to_owned() });
+        };
+        Done::with(match self.orchestrator.broker.sandboxes().cancel(&lease, &reason).await {
+            Ok(kept) => {
+                Command::ProcessesTerminated { killed: kept.receipt.killed_processes, receipt: kept.digest }
+            }
+            Err(error) => Command::CleanupFailed { code: error.code().to_owned() },
+        })
+    }
+
+    /// Keeps the trace so far, one record a line, exactly as the records are.
+    async fn export(self) -> Done {
+        Done::with(match self.try_export().await {
+            Ok(artifact) => Command::TraceExported { artifact },
+            Err(code) => Command::CleanupFailed { code },
+        })
+    }
+
+    async fn try_export(&self) -> Result<Digest, String> {
+        let code = |error: JournalError| error.code().to_owned();
+        let stream = self.run.stream();
+        let mut blob = self
+            .orchestrator
+            .broker
+            .revisions()
+            .blobs()
+            .create(&self.run.scope)
+            .await
+            .map_err(|error| error.code().to_owned())?;
+        let keep = |error: BlobError| error.code().to_owned();
+        let rows = self.orchestrator.journal.rows(&stream).await.map_err(code)?;
+        for row in rows {
+            blob.write(&row.bytes).await.map_err(keep)?;
+            blob.write(b"\n").await.map_err(keep)?;
+        }
+        let (digest, _): (Digest, ByteCount) = blob.finish().await.map_err(keep)?;
+        Ok(digest)
+    }
+
+    /// Removes the sandbox. A run that holds none, or never learned of one, proves that none of its is left.
+    async fn destroy(self) -> Done {
+        let sandboxes = self.orchestrator.broker.sandboxes();
+        let pins = &self.ground.pins;
+        let lease = match self.lease.clone() {
+            Some(lease) => lease,
+            None => match sandboxes.any_life(&pins.scope, &pins.run, pins.image) {
+                Ok(lease) => lease,
+                Err(error) => return Done::with(Command::CleanupFailed { code: error.code().to_owned() }),
+            },
+        };
+        Done::with(match sandboxes.destroy(&lease).await {
+            Ok(kept) => Command::SandboxDestroyed { receipt: kept.digest },
+            Err(error) => Command::CleanupFailed { code: error.code().to_owned() },
+        })
+    }
+}

@@ -1,0 +1,214 @@
+//! One turn of the agent: what it reads, and what becomes of its answer.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ambit_broker::{BrokerError, Ground};
+use ambit_ids::{Digest, MicroUsd, RuleId, UnixMs};
+use ambit_policy::{Decision, DenialKind, EngineVersion, Request, Verdict};
+use ambit_ports::AbortSignal;
+use ambit_ports::agent::{AgentError, TurnOffer};
+use ambit_run::tool::TOOLS;
+use ambit_run::{
+    Answered, AssessedCall, Command, Denial, Dossier, Limit, Move, Proposal, ProposedCall, ToolCall,
+    read_answer,
+};
+use serde_json::{Value, json};
+
+use crate::Orchestrator;
+use crate::live::SharedAgent;
+
+/// What a run keeps between turns in memory. Nothing here is needed to go on after a crash.
+#[derive(Clone, Default)]
+pub(crate) struct Conversation {
+    inner: Arc<Mutex<Kept>>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// Calls of an answer that held several; they are taken one a turn, before the agent is asked again.
+    queued: VecDeque<(Digest, Result<Move, Denial>)>,
+    /// What the agent gets to read of the call before.
+    last: Value,
+}
+
+impl Conversation {
+    pub(crate) fn tell(&self, reply: Value) {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).last = reply;
+    }
+
+    fn last(&self) -> Value {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).last.clone()
+    }
+
+    fn next_queued(&self) -> Option<(Digest, Result<Move, Denial>)> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).queued.pop_front()
+    }
+
+    fn queue(&self, answer: Digest, moves: Vec<Result<Move, Denial>>) {
+        let mut kept = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.queued.extend(moves.into_iter().map(|next| (answer, next)));
+    }
+}
+
+/// An open turn, with everything that answering it needs.
+pub(crate) struct Turn {
+    pub(crate) number: u32,
+    pub(crate) dossier: Dossier,
+    pub(crate) ground: Ground,
+    pub(crate) agent: SharedAgent,
+    pub(crate) conversation: Conversation,
+}
+
+/// Answers a turn: from what is queued, or by asking the agent. `None` where it was aborted.
+pub(crate) async fn answer(orchestrator: &Orchestrator, turn: Turn, abort: AbortSignal) -> Option<Command> {
+    let number = turn.number;
+    if let Some((digest, next)) = turn.conversation.next_queued() {
+        return Some(propose(orchestrator, &turn, digest, Some(MicroUsd::ZERO), next).await);
+    }
+    let context = context(&turn, orchestrator.clock.now());
+    let offer = TurnOffer {
+        run: turn.dossier.pins.run.clone(),
+        turn: number,
+        context: Arc::from(context.to_string()),
+    };
+    match turn.agent.answer(offer, abort).await {
+        Ok(answer) => {
+            let digest = Digest::of(&answer.bytes);
+            let next = match read_answer(&answer.bytes) {
+                Ok(mut moves) => {
+                    let first = moves.remove(0);
+                    turn.conversation.queue(digest, moves);
+                    first
+                }
+                Err(denial) => Err(denial),
+            };
+            Some(propose(orchestrator, &turn, digest, answer.cost, next).await)
+        }
+        Err(AgentError::Finished) => {
+            Some(Command::AgentStopped { turn: number, cost: Some(MicroUsd::ZERO), failure: None })
+        }
+        Err(AgentError::Aborted) => None,
+        Err(AgentError::Failed(_)) => {
+            Some(Command::AgentStopped { turn: number, cost: None, failure: Some("AGENT_FAILED".to_owned()) })
+        }
+    }
+}
+
+async fn propose(
+    orchestrator: &Orchestrator,
+    turn: &Turn,
+    answer: Digest,
+    cost: Option<MicroUsd>,
+    next: Result<Move, Denial>,
+) -> Command {
+    let proposal = match next {
+        Err(denial) => Proposal::Unusable(denial),
+        Ok(Move::Plan(steps)) => Proposal::Plan(steps),
+        Ok(Move::Call(proposed)) => match assess(orchestrator, turn, proposed).await {
+            Ok(assessed) => Proposal::Call(Box::new(assessed)),
+            // What the platform cannot assess is no call of the agent's: the run ends, with the cause by its code.
+            Err(error) => {
+                let failure = Some(error.code().to_owned());
+                return Command::AgentStopped { turn: turn.number, cost, failure };
+            }
+        },
+    };
+    Command::Propose(Box::new(Answered { turn: turn.number, cost, answer, proposal }))
+}
+
+async fn assess(
+    orchestrator: &Orchestrator,
+    turn: &Turn,
+    proposed: ProposedCall,
+) -> Result<AssessedCall, BrokerError> {
+    let dossier = &turn.dossier;
+    let assessment = orchestrator.broker.assess(&turn.ground, dossier.head, &proposed).await?;
+    let request = Request {
+        scope: dossier.pins.scope.clone(),
+        run: dossier.pins.run.clone(),
+        blueprint: dossier.pins.blueprint.digest,
+        policy: dossier.pins.policy,
+        tool: proposed.call.tool(),
+        arguments: assessment.arguments,
+        facts: assessment.facts.clone(),
+        asked: match &proposed.call {
+            ToolCall::RequestScopedApproval { capability, .. } => Some(*capability),
+            _ => None,
+        },
+        approval: dossier.approvals.as_fact(assessment.arguments, orchestrator.clock.now()),
+    };
+    let decision = decide(orchestrator, &request).await?;
+    Ok(AssessedCall {
+        call: proposed.call,
+        arguments: assessment.arguments,
+        step: proposed.step,
+        hypothesis: proposed.hypothesis,
+        facts: assessment.facts,
+        finding: assessment.finding,
+        decision,
+    })
+}
+
+/// Decides by the policy that the run is pinned to, and keeps the exact request so that the decision can be made again.
+async fn decide(orchestrator: &Orchestrator, request: &Request) -> Result<Decision, BrokerError> {
+    let bytes = request.to_canonical().map_err(BrokerError::Unwritable)?;
+    let input = bytes.digest();
+    let blobs = orchestrator.broker.revisions().blobs();
+    blobs.put(&request.scope, bytes.into_bytes().into()).await?;
+    match orchestrator.policies.engine(&request.scope, request.policy).await {
+        Ok(engine) => Ok(engine.decide(request)),
+        Err(_) => Ok(Decision {
+            verdict: Verdict::Deny(DenialKind::Terminating),
+            rules: RuleId::new("engine.missing").into_iter().collect(),
+            engine: EngineVersion("none".to_owned()),
+            input,
+        }),
+    }
+}
+
+/// What the agent reads: the job, its bounds, what is left of them, the tools, and what came of its last call.
+fn context(turn: &Turn, now: UnixMs) -> Value {
+    let (dossier, pins) = (&turn.dossier, &turn.dossier.pins);
+    let spec = &turn.ground.blueprint.spec;
+    let cases: Vec<Value> = spec
+        .acceptance_cases
+        .iter()
+        .map(|case| json!({"id": case.id, "statement": case.statement}))
+        .collect();
+    let gates: Vec<Value> =
+        pins.gates.iter().map(|gate| json!({"id": gate.id, "cases": gate.cases})).collect();
+    let tools: Vec<Value> = TOOLS
+        .iter()
+        .map(|tool| json!({"name": tool.name, "summary": tool.summary, "input": tool.input_schema()}))
+        .collect();
+    let limits = crate::view::limit_views(dossier, now);
+    let left: serde_json::Map<String, Value> =
+        limits.iter().map(|limit| (limit.limit.clone(), json!(limit.left))).collect();
+    json!({
+        "run": pins.run,
+        "turn": turn.number,
+        "goal": pins.goal,
+        "project": pins.scope.project,
+        "revision": pins.revision,
+        "baseRevision": pins.base.id,
+        "head": dossier.head,
+        "acceptanceCases": cases,
+        "scope": {"paths": pins.paths, "work": pins.work, "outOfScope": spec.scope.out_of_scope},
+        "protected": spec.protected_oracles.paths,
+        "gates": gates,
+        "plan": dossier.plan.as_ref().map(plan_view),
+        "mustExplain": dossier.unexplained.as_ref().map(|failed| json!({"gate": failed.gate, "artifact": failed.artifact})),
+        "left": left,
+        "tools": tools,
+        "last": turn.conversation.last(),
+        "limitNames": Limit::ALL.map(Limit::as_str),
+    })
+}
+
+fn plan_view(plan: &ambit_run::Plan) -> Value {
+    plan.steps()
+        .iter()
+        .map(|step| json!({"id": step.id, "summary": step.summary, "work": step.work, "cases": step.cases}))
+        .collect()
+}

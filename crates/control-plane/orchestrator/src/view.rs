@@ -1,0 +1,411 @@
+//! What a customer sees of a run, while it goes on and after.
+
+use ambit_gates::Ending;
+use ambit_ids::{Digest, RepoPath, RunId, UnixMs};
+use ambit_run::{Dossier, GateStatus, HeldProposal, Limit, Observation, Stage, State, current_gate};
+use serde::Serialize;
+
+/// A run as its customer sees it. Holds no secret, no content of a file and no words of an agent beyond its plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunView {
+    /// The run.
+    pub run: RunId,
+    /// Its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The owner.
+    pub organization: String,
+    /// The project.
+    pub project: String,
+    /// The customer's phase.
+    pub phase: String,
+    /// Whether the run has begun to end, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// What is wanted.
+    pub goal: String,
+    /// Who must act next: `agent`, `policy`, `sandbox`, `person`, `nobody`.
+    pub awaiting: String,
+    /// What that one must do.
+    pub awaiting_what: String,
+    /// The pins, by digest.
+    pub pins: PinsView,
+    /// The revision that the run opened.
+    pub revision: String,
+    /// The digest of its tree.
+    pub head: Digest,
+    /// Whether the revision is preview-ready.
+    pub preview_ready: bool,
+    /// The plan.
+    pub plan: Vec<PlanStepView>,
+    /// The files that the run's patches changed.
+    pub changed_files: Vec<RepoPath>,
+    /// The gates, from cheap to dear, on the current tree.
+    pub gates: Vec<GateView>,
+    /// What is left of every limit.
+    pub remaining_budget: Vec<LimitView>,
+    /// What was used of the additive limits.
+    pub turns: u32,
+    /// Proposals that had no effect.
+    pub denials: u32,
+    /// The newest observation, in a few words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_observation: Option<String>,
+    /// What waits for a person, or was decided.
+    pub approvals: Vec<ApprovalView>,
+    /// What "completed" claims, and what it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion: Option<CompletionView>,
+}
+
+/// The pins of a run, by digest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "each is the pin of the same name")]
+pub struct PinsView {
+    pub blueprint: String,
+    pub blueprint_digest: Digest,
+    pub base: String,
+    pub base_tree: Digest,
+    pub policy: Digest,
+    pub profile: String,
+    pub profile_digest: Digest,
+    pub catalog: Digest,
+    pub image: Digest,
+    pub agent: String,
+}
+
+/// A step of the plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "each field is the one of the plan step")]
+pub struct PlanStepView {
+    pub id: String,
+    pub summary: String,
+    pub work: String,
+    pub cases: Vec<String>,
+}
+
+/// Where a gate stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GateView {
+    /// The gate.
+    pub gate: String,
+    /// `not-run`, `passed`, `failed` or `flaky`, on the current tree.
+    pub status: String,
+    /// Whether it runs now.
+    pub running: bool,
+    /// Every execution of it, oldest first; none is ever taken away.
+    pub attempts: Vec<AttemptView>,
+}
+
+/// One execution of a gate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AttemptView {
+    /// Which one, counted from 1.
+    pub attempt: u32,
+    /// The digest of the tree that it ran on.
+    pub tree: Digest,
+    /// How it ended, in a few words.
+    pub ended: String,
+    /// Whether it passed.
+    pub passed: bool,
+    /// The digest of everything that was seen.
+    pub artifact: Digest,
+    /// From start to end, in milliseconds.
+    pub duration_ms: u64,
+}
+
+/// A limit and what is left of it, in the unit of the limit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitView {
+    /// The limit.
+    pub limit: String,
+    /// What is left.
+    pub left: u64,
+    /// The limit itself.
+    pub of: u64,
+    /// The unit.
+    pub unit: &'static str,
+}
+
+/// A question to a person, or its answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalView {
+    /// The proposal.
+    pub proposal: String,
+    /// `pending`, `approved` or `used`.
+    pub state: String,
+    /// What is asked for.
+    pub capability: String,
+    /// The digest that a decision must quote.
+    pub digest: Digest,
+    /// The position that a decision must quote; `None` once it is decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_sequence: Option<u64>,
+    /// When the question, or the receipt, ends.
+    pub expires: String,
+    /// The exact content that is decided about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<HeldProposal>,
+}
+
+/// What a completed run claims.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompletionView {
+    /// `preview-ready`.
+    pub claim: &'static str,
+    /// What it does not claim.
+    pub not: &'static str,
+}
+
+/// What a customer sees of a run at a moment; `None` where there is no run.
+#[must_use]
+pub fn view(state: &State, now: UnixMs) -> Option<RunView> {
+    let dossier = state.dossier()?;
+    let phase = state.phase()?;
+    let preview_ready = matches!(state, State::Ended(ended) if ended.preview_ready);
+    let (awaiting, awaiting_what) = awaiting(state);
+    let pins = &dossier.pins;
+    Some(RunView {
+        run: pins.run.clone(),
+        name: pins.name.as_ref().map(ToString::to_string),
+        organization: pins.scope.organization.to_string(),
+        project: pins.scope.project.to_string(),
+        phase: phase.as_str().to_owned(),
+        stop_reason: state.stop_reason().map(ToString::to_string),
+        goal: pins.goal.clone(),
+        awaiting: awaiting.to_owned(),
+        awaiting_what,
+        pins: pins_view(pins),
+        revision: pins.revision.to_string(),
+        head: dossier.head,
+        preview_ready,
+        plan: plan_view(dossier),
+        changed_files: dossier.changed_files().into_iter().cloned().collect(),
+        gates: gate_views(state, dossier),
+        remaining_budget: limit_views(dossier, now),
+        turns: dossier.turns,
+        denials: dossier.denials,
+        last_observation: dossier.last_observation.as_ref().map(describe),
+        approvals: approval_views(state, dossier),
+        completion: preview_ready.then_some(CompletionView {
+            claim: "preview-ready",
+            not: "not validated, not deployed, not safe for live users",
+        }),
+    })
+}
+
+fn pins_view(pins: &ambit_run::Pins) -> PinsView {
+    PinsView {
+        blueprint: pins.blueprint.id.to_string(),
+        blueprint_digest: pins.blueprint.digest,
+        base: pins.base.id.to_string(),
+        base_tree: pins.base.tree,
+        policy: pins.policy,
+        profile: pins.profile.name.to_string(),
+        profile_digest: pins.profile.digest,
+        catalog: pins.catalog,
+        image: pins.image,
+        agent: pins.agent.id.to_string(),
+    }
+}
+
+fn plan_view(dossier: &Dossier) -> Vec<PlanStepView> {
+    let steps = dossier.plan.as_ref().map(ambit_run::Plan::steps).unwrap_or_default();
+    steps
+        .iter()
+        .map(|step| PlanStepView {
+            id: step.id.to_string(),
+            summary: step.summary.clone(),
+            work: step.work.clone(),
+            cases: step.cases.iter().map(ToString::to_string).collect(),
+        })
+        .collect()
+}
+
+fn awaiting(state: &State) -> (&'static str, String) {
+    let none = ("nobody", String::new());
+    match state {
+        State::Vacant | State::Ended(_) => none,
+        State::Closing(closing) => {
+            ("sandbox", format!("{:?} after {}", closing.cleanup, closing.reason).to_lowercase())
+        }
+        State::Open(open) => match &open.stage {
+            _ if open.sandbox.is_none() => ("sandbox", "a sandbox is being made ready".to_owned()),
+            Stage::Sandbox => ("sandbox", "a sandbox is being made ready".to_owned()),
+            Stage::Agent(turn) => ("agent", format!("turn {}", turn.turn)),
+            Stage::Call(flight) => ("policy", format!("{} is being performed", flight.call.tool())),
+            Stage::Observed => none,
+            Stage::Approval { pending, .. } => {
+                ("person", format!("{} for {}", pending.capability, pending.proposal))
+            }
+            Stage::HiddenChecks(_) => ("policy", "acceptance is being derived".to_owned()),
+        },
+    }
+}
+
+fn gate_views(state: &State, dossier: &Dossier) -> Vec<GateView> {
+    let running = match state {
+        State::Open(open) => match &open.stage {
+            Stage::Call(flight) => match &flight.call {
+                ambit_run::ToolCall::RunNamedGate { gate_id, .. } => Some(gate_id),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    };
+    dossier
+        .pins
+        .gates
+        .iter()
+        .map(|pin| GateView {
+            gate: pin.id.to_string(),
+            status: match dossier.gates.status(&pin.id, dossier.head) {
+                GateStatus::NotRun => "not-run",
+                GateStatus::Passed => "passed",
+                GateStatus::Failed => "failed",
+                GateStatus::Flaky => "flaky",
+            }
+            .to_owned(),
+            running: running == Some(&pin.id),
+            attempts: dossier
+                .gates
+                .records()
+                .iter()
+                .filter(|record| record.gate == pin.id)
+                .map(|record| AttemptView {
+                    attempt: record.attempt,
+                    tree: record.tree,
+                    ended: ended(record.ending),
+                    passed: record.ending.is_success(),
+                    artifact: record.artifact,
+                    duration_ms: record.duration.get(),
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+/// How an execution ended, in a few words.
+#[must_use]
+pub fn ended(ending: Ending) -> String {
+    match ending {
+        Ending::Exited { code: 0 } => "passed".to_owned(),
+        Ending::Exited { code } => format!("exit {code}"),
+        Ending::Signalled { signal } => format!("signal {signal}"),
+        Ending::LimitReached { limit } => format!("{} limit", limit.as_str()),
+        Ending::Aborted => "aborted".to_owned(),
+        Ending::NotStarted { why } => format!("not started: {why:?}").to_lowercase(),
+        Ending::Indeterminate => "indeterminate".to_owned(),
+    }
+}
+
+fn describe(observation: &Observation) -> String {
+    match observation {
+        Observation::FileRead { path, bytes, .. } => format!("read {path} ({bytes})"),
+        Observation::FilesListed { count, .. } => format!("listed {count} files"),
+        Observation::TextFound { count, .. } => format!("found {count} places"),
+        Observation::PatchApplied(patch) => {
+            format!("patched {} files to {}", patch.files.len(), patch.tree.short())
+        }
+        Observation::GateFinished(record) => {
+            format!("{} attempt {}: {}", record.gate, record.attempt, ended(record.ending))
+        }
+        Observation::ApprovalAnswered { verdict, receipt } => format!("{} by {receipt}", verdict.as_str()),
+        Observation::Failed { code } => format!("failed: {code}"),
+        Observation::Unknown => "unknown: the control plane ended in between".to_owned(),
+    }
+}
+
+/// Every limit of a run and what is left of it.
+pub(crate) fn limit_views(dossier: &Dossier, now: UnixMs) -> Vec<LimitView> {
+    let (ledger, limits) = (&dossier.ledger, dossier.ledger.limits());
+    let (spent, reserved) = (ledger.spent(), ledger.reserved());
+    let current =
+        current_gate(dossier).map(|(gate, _)| dossier.attempts.get(gate).copied().unwrap_or_default());
+    let patches = dossier.patches.last();
+    let sightings = dossier.gates.sightings().into_values().max().unwrap_or_default();
+    Limit::ALL
+        .into_iter()
+        .map(|limit| {
+            let (of, used, unit) = match limit {
+                Limit::ModelSteps => {
+                    (limits.model_steps.into(), u64::from(spent.model_steps + reserved.model_steps), "steps")
+                }
+                Limit::PatchAttemptsPerGate => {
+                    (limits.patch_attempts_per_gate.into(), current.unwrap_or_default().into(), "patches")
+                }
+                Limit::Elapsed => {
+                    let left = ledger.deadline().since(now).get();
+                    (limits.elapsed.get(), limits.elapsed.get().saturating_sub(left), "ms")
+                }
+                Limit::ChangedFiles => (
+                    limits.changed_files.into(),
+                    patches.map_or(0, |patch| patch.changed_from_base).into(),
+                    "files",
+                ),
+                Limit::AddedDependencies => (
+                    limits.added_dependencies.into(),
+                    patches.map_or(0, |patch| patch.added_dependencies).into(),
+                    "dependencies",
+                ),
+                Limit::ParallelProcesses => {
+                    (limits.parallel_processes.into(), reserved.processes.into(), "processes")
+                }
+                Limit::ToolCost => {
+                    (limits.tool_cost.get(), spent.cost.get().saturating_add(reserved.cost.get()), "microUsd")
+                }
+                Limit::RepeatedFailure => {
+                    (limits.repeated_failure.into(), u64::from(sightings.saturating_sub(1)), "repeats")
+                }
+                Limit::OutputBytes => {
+                    (limits.output.get(), spent.output.get().saturating_add(reserved.output.get()), "bytes")
+                }
+                Limit::SideEffects => (
+                    limits.side_effects.into(),
+                    u64::from(spent.side_effects + reserved.side_effects),
+                    "calls",
+                ),
+            };
+            LimitView { limit: limit.as_str().to_owned(), left: of.saturating_sub(used), of, unit }
+        })
+        .collect()
+}
+
+fn approval_views(state: &State, dossier: &Dossier) -> Vec<ApprovalView> {
+    let mut views: Vec<ApprovalView> = dossier
+        .approvals
+        .receipts()
+        .map(|receipt| ApprovalView {
+            proposal: receipt.proposal.to_string(),
+            state: if receipt.consumed { "used" } else { "approved" }.to_owned(),
+            capability: receipt.capability.to_string(),
+            digest: receipt.arguments,
+            expected_sequence: None,
+            expires: receipt.expires.to_string(),
+            content: None,
+        })
+        .collect();
+    if let State::Open(open) = state
+        && let Stage::Approval { pending, .. } = &open.stage
+    {
+        views.push(ApprovalView {
+            proposal: pending.proposal.to_string(),
+            state: "pending".to_owned(),
+            capability: pending.capability.to_string(),
+            digest: pending.digest,
+            expected_sequence: Some(pending.asked_at),
+            expires: pending.expires.to_string(),
+            content: dossier.approvals.held(&pending.proposal).cloned(),
+        });
+    }
+    views
+}

@@ -1,0 +1,183 @@
+//! The source service: the only place that keeps source trees and reads them back.
+//!
+//! A tree lies in the blobs as its directory objects and the contents of its files, each under its own digest, so that
+//! two revisions share whatever did not change and nothing can be altered without its digest telling.
+
+#![forbid(unsafe_code)]
+
+mod cache;
+mod difference;
+
+use std::sync::Arc;
+
+use ambit_ids::{ByteCount, Digest, RepoPath, Scope, limits};
+use ambit_ports::blobs::{BlobError, BlobStore};
+use ambit_ports::sandbox::{BatchFile, BatchFileKind};
+use ambit_revision::tree::{LoadError, TreeLoader};
+use ambit_revision::{Contents, DiffError, FileKind, Tree, TreeFile};
+use bytes::Bytes;
+
+use crate::cache::TreeCache;
+
+/// Keeps and reads source trees.
+#[derive(Clone)]
+pub struct Revisions {
+    blobs: Arc<dyn BlobStore>,
+    cache: Arc<TreeCache>,
+}
+
+/// Why a tree could not be kept or read.
+#[derive(Debug, thiserror::Error)]
+pub enum RevisionError {
+    /// A part of the tree is gone, altered, or could not be read.
+    #[error("the tree {tree} cannot be read whole")]
+    Blob {
+        /// The tree.
+        tree: Digest,
+        /// Why.
+        #[source]
+        source: BlobError,
+    },
+    /// The stored objects make no tree.
+    #[error("what is stored of the tree {tree} makes no tree")]
+    Load {
+        /// The tree.
+        tree: Digest,
+        /// Why.
+        #[source]
+        source: LoadError,
+    },
+    /// The content of a file could not be kept or read.
+    #[error("the content of {path} cannot be read or kept")]
+    Content {
+        /// The file.
+        path: RepoPath,
+        /// Why.
+        #[source]
+        source: BlobError,
+    },
+    /// The difference of two trees cannot be told.
+    #[error(transparent)]
+    Diff(#[from] DiffError),
+}
+
+impl RevisionError {
+    /// The stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Blob { source, .. } | Self::Content { source, .. } => source.code(),
+            Self::Load { source, .. } => source.code(),
+            Self::Diff(error) => error.code(),
+        }
+    }
+}
+
+impl Revisions {
+    /// A source service over blobs.
+    #[must_use]
+    pub fn new(blobs: Arc<dyn BlobStore>) -> Self {
+        Self { blobs, cache: Arc::new(TreeCache::default()) }
+    }
+
+    /// The blobs behind it.
+    #[must_use]
+    pub fn blobs(&self) -> &Arc<dyn BlobStore> {
+        &self.blobs
+    }
+
+    /// Reads the tree of a digest.
+    ///
+    /// # Errors
+    /// [`RevisionError`] where a directory object is gone or altered.
+    pub async fn load(&self, scope: &Scope, digest: Digest) -> Result<Tree, RevisionError> {
+        if let Some(tree) = self.cache.get(scope, digest) {
+            return Ok(tree);
+        }
+        let blob = |source| RevisionError::Blob { tree: digest, source };
+        let load = |source| RevisionError::Load { tree: digest, source };
+        let mut loader = TreeLoader::new(digest);
+        loop {
+            let wanted: Vec<Digest> = loader.wanted().map(|(object, _)| object).collect();
+            if wanted.is_empty() {
+                break;
+            }
+            for object in wanted {
+                let bytes = self.blobs.get(scope, object, DIRECTORY_LIMIT).await.map_err(blob)?;
+                loader.supply(&bytes).map_err(load)?;
+            }
+        }
+        let tree = loader.finish().map_err(load)?;
+        self.cache.put(scope, digest, &tree);
+        Ok(tree)
+    }
+
+    /// Keeps a tree whose file contents are kept already, or stand in `contents`. The contents are kept first and the
+    /// root last, so a tree that can be found is whole.
+    ///
+    /// # Errors
+    /// [`RevisionError`] where a blob could not be kept. What was kept until then is no part of any tree.
+    pub async fn keep(
+        &self,
+        scope: &Scope,
+        tree: &Tree,
+        contents: &Contents,
+    ) -> Result<Digest, RevisionError> {
+        let digest = tree.digest();
+        let blob = |source| RevisionError::Blob { tree: digest, source };
+        for (_, bytes) in contents.iter() {
+            self.blobs.put(scope, Bytes::copy_from_slice(bytes)).await.map_err(blob)?;
+        }
+        // Objects come with the root first; the root makes the tree findable and therefore goes last.
+        for object in tree.objects().into_iter().rev() {
+            self.blobs.put(scope, object.bytes.into()).await.map_err(blob)?;
+        }
+        self.cache.put(scope, digest, tree);
+        Ok(digest)
+    }
+
+    /// Reads the content of a file.
+    ///
+    /// # Errors
+    /// [`RevisionError`] where it is gone or altered.
+    pub async fn content(
+        &self,
+        scope: &Scope,
+        path: &RepoPath,
+        file: &TreeFile,
+    ) -> Result<Bytes, RevisionError> {
+        let limit = ByteCount::new(limits::FILE_BYTES);
+        self.blobs
+            .get(scope, file.content, limit)
+            .await
+            .map_err(|source| RevisionError::Content { path: path.clone(), source })
+    }
+}
+
+/// The largest directory object: as many entries as a tree may have, each with the longest name.
+const DIRECTORY_LIMIT: ByteCount = ByteCount::new(512 << 20);
+
+/// The files of a tree, or of a directory of it, as a sandbox takes them.
+#[must_use]
+pub fn batch(tree: &Tree, under: Option<&RepoPath>) -> Vec<BatchFile> {
+    tree.files()
+        .filter_map(|(path, file)| {
+            Some(BatchFile {
+                path: relative(&path, under)?,
+                kind: match file.kind {
+                    FileKind::File => BatchFileKind::File,
+                    FileKind::Executable => BatchFileKind::Executable,
+                    FileKind::Link => BatchFileKind::Link,
+                },
+                content: file.content,
+                size: file.size,
+            })
+        })
+        .collect()
+}
+
+fn relative(path: &RepoPath, under: Option<&RepoPath>) -> Option<RepoPath> {
+    let Some(under) = under else { return Some(path.clone()) };
+    let rest = path.as_bytes().strip_prefix(under.as_bytes())?.strip_prefix(b"/")?;
+    RepoPath::from_bytes(rest).ok()
+}
