@@ -2,7 +2,7 @@ use ambit_evidence::v1::{Record, Version};
 use ambit_evidence::{StreamName, head_message, leaf_hash};
 use ambit_ids::{Digest, UnixMs, limits};
 use ambit_ports::signer::KeyRole;
-use ambit_ports::store::{Commit, NewRecord, Seq, SignedHead, StoreError, StreamId};
+use ambit_ports::store::{Claim, Commit, NewRecord, Seq, SignedHead, StoreError, StreamId};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -54,10 +54,12 @@ impl Journal {
         stream: &StreamId,
         at: UnixMs,
         entries: Vec<Entry>,
+        claims: &[Claim],
     ) -> Result<Tip, JournalError> {
         loop {
             let loaded = self.load(stream).await?;
-            match self.append(stream, loaded.tip, at, entries.clone(), Together::default()).await {
+            let together = Together { claims: claims.to_vec(), ..Together::default() };
+            match self.append(stream, loaded.tip, at, entries.clone(), together).await {
                 // Somebody else wrote in between: the end is elsewhere now.
                 Err(JournalError::Store(StoreError::Moved { .. })) => {}
                 result => return result,

@@ -87,7 +87,7 @@ impl Live {
         }
         let stream = StreamId::Project(self.run.scope.clone());
         let entry = self.closing_entry(orchestrator, phase);
-        orchestrator.journal.append_to_end(&stream, orchestrator.clock.now(), vec![entry]).await?;
+        orchestrator.journal.append_to_end(&stream, orchestrator.clock.now(), vec![entry], &[]).await?;
         Ok(())
     }
 

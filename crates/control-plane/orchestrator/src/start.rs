@@ -215,7 +215,7 @@ impl Orchestrator {
             environment: Environment::of_program(&self.program),
             body: Body::Project(Box::new(body)),
         };
-        self.journal.append_to_end(&stream, self.clock.now(), vec![entry]).await?;
+        self.journal.append_to_end(&stream, self.clock.now(), vec![entry], &[]).await?;
         Ok(())
     }
 }
