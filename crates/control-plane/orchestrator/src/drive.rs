@@ -13,7 +13,7 @@ use crate::admission::Documents;
 use crate::effects::{Bench, Done};
 use crate::inbox::{InboxCommand, SignedDecision};
 use crate::live::{Live, owner};
-use crate::turn::Conversation;
+use crate::turn::{Conversation, reply_to};
 use crate::{DriveError, Observer, Orchestrator, RunRef};
 
 /// How long the lease of a run's stream lasts unless it is renewed.
@@ -162,7 +162,13 @@ impl Pilot {
         answered: Vec<u64>,
     ) -> Result<bool, DriveError> {
         let orchestrator = self.bench.orchestrator.clone();
-        Ok(self.live.tell(&orchestrator, observer, command, answered).await?.is_ok())
+        let Ok(events) = self.live.tell(&orchestrator, observer, command, answered).await? else {
+            return Ok(false);
+        };
+        if let Some(reply) = reply_to(&events) {
+            self.bench.conversation.tell(reply);
+        }
+        Ok(true)
     }
 
     async fn take(&mut self, observer: &dyn Observer, done: Done) -> Result<(), DriveError> {

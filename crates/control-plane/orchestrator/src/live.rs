@@ -40,21 +40,20 @@ impl Live {
         observer: &dyn Observer,
         command: Command,
         answered: Vec<u64>,
-    ) -> Result<Result<(), Refusal>, DriveError> {
+    ) -> Result<Result<Vec<Event>, Refusal>, DriveError> {
         let at = orchestrator.clock.now();
         let events = match step(&self.state, at, command) {
             Ok(events) => events,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        if events.is_empty() && answered.is_empty() {
-            return Ok(Ok(()));
-        }
         self.commit(orchestrator, at, &events, answered).await?;
         for event in &events {
             self.state = evolve(std::mem::take(&mut self.state), event);
         }
-        observer.changed(&self.state, &events);
-        Ok(Ok(()))
+        if !events.is_empty() {
+            observer.changed(&self.state, &events);
+        }
+        Ok(Ok(events))
     }
 
     async fn commit(

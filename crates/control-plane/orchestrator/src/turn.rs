@@ -10,8 +10,8 @@ use ambit_ports::AbortSignal;
 use ambit_ports::agent::{AgentError, TurnOffer};
 use ambit_run::tool::TOOLS;
 use ambit_run::{
-    Answered, AssessedCall, Command, Denial, Dossier, Limit, Move, Proposal, ProposedCall, ToolCall,
-    read_answer,
+    Answered, AssessedCall, CallDecided, CallOutcome, Command, Denial, Dossier, Event, Move, Observation,
+    Proposal, ProposedCall, ToolCall, proposal_id, read_answer,
 };
 use serde_json::{Value, json};
 
@@ -188,6 +188,7 @@ fn context(turn: &Turn, now: UnixMs) -> Value {
     json!({
         "run": pins.run,
         "turn": turn.number,
+        "proposals": dossier.proposals,
         "goal": pins.goal,
         "project": pins.scope.project,
         "revision": pins.revision,
@@ -202,7 +203,6 @@ fn context(turn: &Turn, now: UnixMs) -> Value {
         "left": left,
         "tools": tools,
         "last": turn.conversation.last(),
-        "limitNames": Limit::ALL.map(Limit::as_str),
     })
 }
 
@@ -211,4 +211,51 @@ fn plan_view(plan: &ambit_run::Plan) -> Value {
         .iter()
         .map(|step| json!({"id": step.id, "summary": step.summary, "work": step.work, "cases": step.cases}))
         .collect()
+}
+
+/// What the agent gets to read of events that are an answer to it without any effect: a denial with its rule and what is
+/// possible instead, a proposal that is held back, a plan that was accepted, a person's answer.
+pub(crate) fn reply_to(events: &[Event]) -> Option<Value> {
+    events.iter().find_map(|event| match event {
+        Event::PlanAccepted { .. } => Some(json!({"planAccepted": true})),
+        Event::ProposalDenied { denial, .. } => Some(denial_view(denial)),
+        Event::CallDecided(decided) => reply_to_decision(decided),
+        Event::ApprovalDecided { decision, .. } => {
+            Some(json!({"decision": decision.verdict.as_str(), "receiptId": decision.receipt}))
+        }
+        _ => None,
+    })
+}
+
+fn reply_to_decision(decided: &CallDecided) -> Option<Value> {
+    match &decided.outcome {
+        CallOutcome::Denied(denial) => Some(denial_view(denial)),
+        CallOutcome::Held(held) => {
+            let digest = held.digest().ok()?;
+            Some(json!({"needsApproval": {"proposalId": proposal_id(digest), "capability": held.capability}}))
+        }
+        CallOutcome::Replayed(observation) => Some(json!({"replayed": replay_view(observation)})),
+        CallOutcome::Perform | CallOutcome::Ends(_) | CallOutcome::OverLimit(_) => None,
+    }
+}
+
+fn denial_view(denial: &Denial) -> Value {
+    json!({"denied": {
+        "code": denial.code.as_str(),
+        "detail": denial.detail,
+        "rules": denial.rules,
+        "instead": denial.instead,
+    }})
+}
+
+fn replay_view(observation: &Observation) -> Value {
+    match observation {
+        Observation::GateFinished(record) => json!({
+            "artifactId": record.artifact,
+            "durationMs": record.duration,
+            "passed": record.ending.is_success(),
+        }),
+        Observation::PatchApplied(patch) => json!({"changedFiles": patch.files, "revisionSha": patch.tree}),
+        _ => Value::Null,
+    }
 }

@@ -23,6 +23,7 @@ mod policy_set;
 mod problem;
 mod profile;
 mod suggest;
+mod untyped;
 mod words;
 
 pub use blueprint::{
@@ -48,4 +49,5 @@ pub use profile::{
     RequiredCancellation, RequiredEgress, RequiredEvidence, RequiredIsolation, RequiredOutcomes,
     RequiredPreview, RequiredSecretDelivery,
 };
+pub use untyped::read_untyped;
 pub use words::{Archetype, FixtureName, ParseWordError, WorkArea};

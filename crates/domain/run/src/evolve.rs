@@ -44,6 +44,7 @@ fn admitted(pins: &Pins, at: UnixMs) -> Open {
             unexplained: None,
             approvals: crate::ApprovalBook::default(),
             turns: 0,
+            proposals: 0,
             denials: 0,
             allocations: 0,
             last_observation: None,
@@ -72,8 +73,14 @@ fn evolve_open(mut open: Open, event: &Event) -> State {
                 turn.reserved = Amounts::default();
             }
         }
-        Event::PlanAccepted { plan, .. } => open.dossier.plan = Some(plan.clone()),
-        Event::ProposalDenied { .. } => open.dossier.denials += 1,
+        Event::PlanAccepted { plan, .. } => {
+            open.dossier.proposals += 1;
+            open.dossier.plan = Some(plan.clone());
+        }
+        Event::ProposalDenied { .. } => {
+            open.dossier.proposals += 1;
+            open.dossier.denials += 1;
+        }
         Event::HypothesisRecorded { .. } => open.dossier.unexplained = None,
         Event::CallDecided(decided) => decide(&mut open, decided, position),
         Event::CallObserved { observation, .. } => {
@@ -156,6 +163,7 @@ fn hold_sandbox(dossier: &mut Dossier, sandbox: &mut Option<SandboxHeld>, held: 
 
 fn decide(open: &mut Open, decided: &CallDecided, position: u64) {
     let dossier = &mut open.dossier;
+    dossier.proposals += 1;
     match &decided.outcome {
         CallOutcome::Perform => {
             if decided.call.tool() == ToolName::ApplyProjectPatch

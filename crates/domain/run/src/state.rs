@@ -50,6 +50,8 @@ pub struct Dossier {
     pub approvals: ApprovalBook,
     /// Turns so far.
     pub turns: u32,
+    /// Proposals that were answered, whatever came of them. A turn that was cut off has none.
+    pub proposals: u32,
     /// Proposals that had no effect.
     pub denials: u32,
     /// Sandboxes allocated so far.

@@ -78,6 +78,16 @@ impl<'a> Cursor<'a> {
         self.report.tell(finding, self.span())
     }
 
+    /// The node itself.
+    pub(crate) fn node(&self) -> &'a Node {
+        self.node
+    }
+
+    /// Tells that a node below this one is wrong.
+    pub(crate) fn refuse_at(&self, node: &Node, finding: Finding) -> Reported {
+        self.report.tell(finding, node.span)
+    }
+
     /// Tells that the key of the node is wrong.
     pub(crate) fn refuse_key(&self, finding: Finding) -> Reported {
         self.report.tell(finding, self.key.unwrap_or(self.node.span))
