@@ -172,9 +172,15 @@ impl Commit {
         require(items.into_iter().all(|count| count <= limits::COMMIT_ITEMS), "it has too many parts")?;
         for record in &self.records {
             require(record.bytes.as_bytes().len() <= limits::RECORD_BYTES, "a record is too large")?;
-            require(record.leaf == leaf_hash(record.bytes.as_bytes()), "a leaf hash is not that of its record")?;
+            require(
+                record.leaf == leaf_hash(record.bytes.as_bytes()),
+                "a leaf hash is not that of its record",
+            )?;
             require(is_label(&record.kind), "the kind of a record is empty or too long")?;
-            require(record.time.get() <= limits::CANONICAL_INTEGER_MAX, "the time of a record cannot be told")?;
+            require(
+                record.time.get() <= limits::CANONICAL_INTEGER_MAX,
+                "the time of a record cannot be told",
+            )?;
         }
         let end = self.expected.0.checked_add(self.records.len() as u64 - 1);
         require(end == Some(self.head.seq.0), "the head is not at the last record")?;
@@ -288,7 +294,9 @@ pub enum StoreError {
     #[error("malformed: {0}; nothing was changed")]
     Malformed(&'static str),
     /// As many commands as may wait for the owner of the stream do so. Nothing was changed.
-    #[error("{0} has too many commands that wait; nothing was changed: send again once its owner has answered some")]
+    #[error(
+        "{0} has too many commands that wait; nothing was changed: send again once its owner has answered some"
+    )]
     InboxFull(StreamId),
     /// There is a store of something else in this place.
     #[error("this is not a store of Ambit; nothing was changed: name another place")]
