@@ -47,3 +47,28 @@ fn wait_when_busy(connection: &mut Connection, longest: Duration) -> rusqlite::R
         since.elapsed() < longest
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // proves E-T46
+    // break crates/adapters/store-sqlite/src/connection.rs: `         PRAGMA foreign_keys = ON;` -> `         PRAGMA foreign_keys = OFF;`
+    #[test]
+    fn a_connection_is_durable_and_keeps_foreign_keys() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store");
+        std::fs::write(&path, "").unwrap();
+        let connection = connect(&path, StoreOptions::default()).unwrap();
+        let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(pragma("foreign_keys"), 1);
+        assert_eq!(pragma("synchronous"), 2, "FULL");
+        connection
+            .execute_batch("CREATE TABLE a (b INTEGER REFERENCES c (d)); CREATE TABLE c (d UNIQUE)")
+            .unwrap();
+        let orphan = connection.execute("INSERT INTO a VALUES (1)", ()).unwrap_err();
+        assert_eq!(crate::failure::failed(orphan).code(), "STORE_DAMAGED");
+        let reader = connect_to_read(&path, StoreOptions::default()).unwrap();
+        assert!(reader.execute("INSERT INTO c VALUES (1)", ()).is_err(), "a reader does not write");
+    }
+}

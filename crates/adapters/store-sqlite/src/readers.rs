@@ -28,7 +28,7 @@ impl Readers {
             let thread =
                 std::thread::Builder::new().name("ambit-store-reader".to_owned()).spawn(move || {
                     while let Some(job) = next(&receiver) {
-                        job(&connection)
+                        job(&connection);
                     }
                 })?;
             readers.threads.push(thread);

@@ -87,7 +87,7 @@ fn version(connection: &Transaction<'_>) -> Result<usize, StoreError> {
         Ok(0) | Err(_) => Err(damaged("a store without a version")),
         Ok(version) if version > MIGRATIONS.len() => Err(StoreError::NewerSchema {
             found: u32::try_from(version).unwrap_or(u32::MAX),
-            known: MIGRATIONS.len() as u32,
+            known: u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX),
         }),
         Ok(version) => Ok(version),
     }

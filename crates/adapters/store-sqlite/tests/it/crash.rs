@@ -28,7 +28,7 @@ fn next_random(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-// proves E-P06
+// proves E-O02
 // break crates/adapters/store-sqlite/src/writer.rs: `transaction.commit().map_err(Cut::Whole)` -> `{ drop(transaction); Ok(()) }`
 #[tokio::test]
 async fn what_was_acknowledged_survives_a_kill() {

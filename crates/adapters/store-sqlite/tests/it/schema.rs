@@ -34,7 +34,7 @@ fn a_new_store_says_what_it_is() {
 }
 
 // proves E-T46
-// break crates/adapters/store-sqlite/src/schema/1.sql: `    UNIQUE (organization, project, run, seq),\n    FOREIGN KEY (organization, project, run) REFERENCES stream (organization, project, run)` -> `    UNIQUE (organization, project, run, seq)`
+// break crates/adapters/store-sqlite/src/schema/1.sql: `    UNIQUE (organization, project, run, seq),` -> `    UNIQUE (organization, project, run, seq)); CREATE TABLE other (organization TEXT, project TEXT, run TEXT,`
 #[test]
 fn a_record_without_a_stream_is_refused() {
     let place = Place::new();
