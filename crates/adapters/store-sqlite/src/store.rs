@@ -51,6 +51,8 @@ impl SqliteStore {
     /// [`StoreError::Foreign`] for a file of something else, [`StoreError::NewerSchema`] for a store of a newer
     /// version, [`StoreError::Damaged`] for one that lacks a table or a trigger, and any failure of the storage.
     pub fn open(path: &Path, options: StoreOptions) -> Result<Self, StoreError> {
+        // SQLite reads a name that begins with `file:` as a URI, whose parameters would change what is opened.
+        let path = &std::path::absolute(path).map_err(|error| StoreError::Failed(error.into()))?;
         schema::ensure_file(path)?;
         let mut writer = connection::connect(path, options).map_err(failed)?;
         schema::prepare(&mut writer)?;

@@ -7,6 +7,7 @@ use ambit_ports::blobs::{BlobError, BlobStore};
 use bytes::Bytes;
 use tokio::task::JoinSet;
 
+use crate::children::next_random;
 use crate::store::sample::scope;
 
 const LIMIT: ByteCount = ByteCount::new(16 << 20);
@@ -28,12 +29,8 @@ where
 
 /// Bytes that differ by their seed and do not repeat soon.
 fn bytes(size: usize, seed: u64) -> Bytes {
-    let mut state = seed.wrapping_mul(2).wrapping_add(1);
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        state.to_be_bytes()[0]
-    };
-    (0..size).map(|_| next()).collect()
+    let mut state = seed;
+    (0..size).map(|_| next_random(&mut state).to_be_bytes()[0]).collect()
 }
 
 /// Blobs of all sizes, the empty one included, come back byte for byte, in this process and in another.

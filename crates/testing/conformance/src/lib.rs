@@ -9,6 +9,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a check fails by panicking")]
 
 pub mod blobs;
+pub mod children;
 pub mod leases;
 pub mod signer;
 pub mod store;

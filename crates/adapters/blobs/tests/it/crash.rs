@@ -1,10 +1,9 @@
 //! The process is killed while it writes blobs. What was acknowledged is there, and what is there is whole.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use ambit_blobs::DirectoryBlobs;
+use ambit_conformance::children::{acknowledge, child, killed, next_random};
 use ambit_ids::{ByteCount, Digest};
 use ambit_ports::blobs::BlobStore as _;
 use bytes::Bytes;
@@ -12,15 +11,6 @@ use bytes::Bytes;
 use crate::place::{Place, acme, everything};
 
 const KILLS: u64 = 60;
-
-/// A small generator, so that a seed replays the points at which the child dies (Steele et al., SplitMix64).
-fn next_random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
 
 // proves E-O02
 // break crates/adapters/blobs/src/directory.rs: `let (digest, _) = incoming.publish(scope)?;` -> `std::mem::forget(incoming);`
@@ -30,29 +20,10 @@ async fn what_was_acknowledged_survives_a_kill() {
     let mut random = 20_261_130;
     let mut acknowledged = Vec::new();
     for life in 1..=KILLS {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "crash::child_that_writes", "--ignored", "--nocapture"])
-            .env("AMBIT_CHILD_ROOT", place.root("blobs"))
-            .env("AMBIT_CHILD_LIFE", life.to_string())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut output = BufReader::new(child.stdout.take().unwrap());
-        let mut text = String::new();
-        for _ in 0..1 + next_random(&mut random) % 20 {
-            assert_ne!(output.read_line(&mut text).unwrap(), 0, "the child ended by itself in life {life}");
-        }
-        // Some way into the next blobs.
-        for _ in 0..next_random(&mut random) % 400_000 {
-            std::hint::spin_loop();
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        output.read_to_string(&mut text).unwrap();
-        let (whole, _) = text.rsplit_once('\n').unwrap_or_default();
-        let lines = whole.lines().filter_map(|line| line.strip_prefix("ack "));
-        acknowledged.extend(lines.map(|digest| digest.parse::<Digest>().unwrap()));
+        let mut child = child("crash::child_that_writes");
+        child.env("AMBIT_CHILD_ROOT", place.root("blobs")).env("AMBIT_CHILD_LIFE", life.to_string());
+        let digests = killed(&mut child, &mut random);
+        acknowledged.extend(digests.iter().map(|digest| digest.parse::<Digest>().unwrap()));
     }
     assert!(acknowledged.len() as u64 > KILLS, "{}", acknowledged.len());
     let blobs = place.open("blobs");
@@ -93,9 +64,7 @@ async fn child_that_writes() {
                     writer.write(&bytes).await.unwrap();
                     writer.finish().await.unwrap().0
                 };
-                // One write call a line, so that a line is never in parts of two writers.
-                std::io::stdout().write_all(format!("ack {digest}\n").as_bytes()).unwrap();
-                std::io::stdout().flush().unwrap();
+                acknowledge(&digest.to_string());
             }
         });
     }

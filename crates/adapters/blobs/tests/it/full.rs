@@ -1,8 +1,7 @@
 //! A real disk without room: a file system of 2 MiB in a mount namespace of a child.
 
-use std::process::Command;
-
 use ambit_blobs::DirectoryBlobs;
+use ambit_conformance::children::{DISK, on_a_small_disk};
 use ambit_ids::{ByteCount, Digest};
 use ambit_ports::blobs::BlobStore as _;
 use bytes::Bytes;
@@ -11,28 +10,17 @@ use crate::place::{Place, acme, everything};
 
 #[test]
 fn a_full_disk_is_told_and_keeps_nothing() {
-    let possible = Command::new("unshare").args(["--user", "--map-root-user", "--mount", "true"]).status();
-    if !possible.is_ok_and(|status| status.success()) {
-        println!("skipped: NO_USER_NAMESPACES a_full_disk_is_told_and_keeps_nothing");
-        return;
-    }
     let place = Place::new();
-    let output = Command::new("unshare")
-        .args(["--user", "--map-root-user", "--mount", "sh", "-c"])
-        .arg("mount -t tmpfs -o size=2m none \"$AMBIT_CHILD_PLACE\" && exec \"$0\" \"$@\"")
-        .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "full::child_on_a_full_disk", "--ignored", "--nocapture"])
-        .env("AMBIT_CHILD_PLACE", place.directory())
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && text.contains("full after "), "{output:?}");
+    match on_a_small_disk("full::child_on_a_full_disk", place.directory()) {
+        Some(text) => assert!(text.contains("full after "), "{text}"),
+        None => println!("skipped: NO_USER_NAMESPACES a_full_disk_is_told_and_keeps_nothing"),
+    }
 }
 
 #[tokio::test]
 #[ignore = "a_full_disk_is_told_and_keeps_nothing runs it on a small file system"]
 async fn child_on_a_full_disk() {
-    let place = std::path::PathBuf::from(std::env::var_os("AMBIT_CHILD_PLACE").unwrap());
+    let place = std::path::PathBuf::from(std::env::var_os(DISK).unwrap());
     let blobs = DirectoryBlobs::open(&place.join("blobs")).unwrap();
     let mut kept = Vec::new();
     let refusal = loop {

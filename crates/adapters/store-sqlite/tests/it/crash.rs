@@ -3,11 +3,10 @@
 //! SIGKILL leaves the kernel's caches, so this shows that no answer comes before the write and that recovery finds
 //! whole transactions. That the write has also reached the disk rests on `synchronous = FULL`.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use ambit_conformance::children::{acknowledge, child, killed};
 use ambit_conformance::store::sample::{claim, commit, fence, message, run_stream, scope};
 use ambit_ports::store::{Seq, Store, leaf_hash};
 use ambit_store_sqlite::{SqliteStore, StoreOptions};
@@ -19,15 +18,6 @@ const KILLS: u64 = 60;
 const STREAMS: usize = 4;
 const RECORDS: [&str; 3] = ["first", "second", "third"];
 
-/// A small generator, so that a seed replays the points at which the child dies (Steele et al., SplitMix64).
-fn next_random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 // proves E-O02
 // break crates/adapters/store-sqlite/src/writer.rs: `transaction.commit().map_err(Cut::Whole)` -> `{ drop(transaction); Ok(()) }`
 #[tokio::test]
@@ -36,41 +26,15 @@ async fn what_was_acknowledged_survives_a_kill() {
     let mut random = 20_261_129;
     let mut acknowledged = [0_u64; STREAMS];
     for life in 1..=KILLS {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "crash::child_that_commits", "--ignored", "--nocapture"])
-            .env("AMBIT_CHILD_STORE", place.file("store"))
-            .env("AMBIT_CHILD_LIFE", life.to_string())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut output = BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        for _ in 0..1 + next_random(&mut random) % 60 {
-            line.clear();
-            assert_ne!(output.read_line(&mut line).unwrap(), 0, "the child ended by itself in life {life}");
-            note(&line, &mut acknowledged);
+        let mut child = child("crash::child_that_commits");
+        child.env("AMBIT_CHILD_STORE", place.file("store")).env("AMBIT_CHILD_LIFE", life.to_string());
+        for acknowledgement in killed(&mut child, &mut random) {
+            let (stream, count) = acknowledgement.split_once(' ').unwrap();
+            acknowledged[stream.parse::<usize>().unwrap()] = count.parse().unwrap();
         }
-        // Some way into the next commits.
-        for _ in 0..next_random(&mut random) % 200_000 {
-            std::hint::spin_loop();
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let mut rest = String::new();
-        output.read_to_string(&mut rest).unwrap();
-        let (whole, _) = rest.rsplit_once('\n').unwrap_or_default();
-        whole.lines().for_each(|line| note(line, &mut acknowledged));
         examine(&place, &acknowledged).await;
     }
     assert!(acknowledged.iter().all(|count| *count > KILLS), "{acknowledged:?}");
-}
-
-/// Reads `ack STREAM COUNT`; everything else is the test harness talking.
-fn note(line: &str, acknowledged: &mut [u64; STREAMS]) {
-    if let Some((stream, count)) = line.trim().strip_prefix("ack ").and_then(|rest| rest.split_once(' ')) {
-        acknowledged[stream.parse::<usize>().unwrap()] = count.parse().unwrap();
-    }
 }
 
 async fn examine(place: &Place, acknowledged: &[u64; STREAMS]) {
@@ -139,10 +103,7 @@ async fn child_that_commits() {
                 commit.outbox = vec![message("done")];
                 store.commit(commit).await.unwrap();
                 at += RECORDS.len() as u64;
-                // One write call a line, so that a line is never in parts of two streams.
-                let line = format!("ack {number} {at}\n");
-                std::io::stdout().write_all(line.as_bytes()).unwrap();
-                std::io::stdout().flush().unwrap();
+                acknowledge(&format!("{number} {at}"));
             }
         });
     }

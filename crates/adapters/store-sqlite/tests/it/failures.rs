@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use ambit_conformance::children::{DISK, arguments, on_a_small_disk, said_by};
 use ambit_conformance::store::sample::{canonical, commit, project_stream};
 use ambit_ids::ByteCount;
 use ambit_ports::store::{Seq, Store as _, StoreError};
@@ -67,43 +68,20 @@ async fn a_full_store_still_takes_what_fits() {
     assert_eq!(store.inbox(&project_stream()).await.unwrap().len(), small);
 }
 
-/// Runs an ignored test of this program as a child: it stands in for another process or another world.
-fn child(name: &str, command: &mut Command, place: &Path) -> String {
-    let output = command
-        .args(["--exact", name, "--ignored", "--nocapture", "--test-threads=1"])
-        .env("AMBIT_CHILD_PLACE", place)
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    text
-}
-
-fn child_place() -> PathBuf {
-    std::env::var_os("AMBIT_CHILD_PLACE").expect("only a parent test runs this").into()
-}
-
-/// A real disk without room: a file system of 2 MiB in a mount namespace of the child.
+/// A real disk without room.
 #[test]
 fn a_full_disk_is_told_and_changes_nothing() {
     let place = Place::new();
-    let mut command = Command::new("unshare");
-    command.args(["--user", "--map-root-user", "--mount", "sh", "-c"]);
-    command.arg("mount -t tmpfs -o size=2m none \"$AMBIT_CHILD_PLACE\" && exec \"$0\" \"$@\"");
-    let possible = Command::new("unshare").args(["--user", "--map-root-user", "--mount", "true"]).status();
-    if !possible.is_ok_and(|status| status.success()) {
-        println!("skipped: NO_USER_NAMESPACES a_full_disk_is_told_and_changes_nothing");
-        return;
+    match on_a_small_disk("failures::child_on_a_full_disk", place.directory()) {
+        Some(text) => assert!(text.contains("full after "), "{text}"),
+        None => println!("skipped: NO_USER_NAMESPACES a_full_disk_is_told_and_changes_nothing"),
     }
-    command.arg(std::env::current_exe().unwrap());
-    let text = child("failures::child_on_a_full_disk", &mut command, place.directory());
-    assert!(text.contains("full after "), "{text}");
 }
 
 #[tokio::test]
 #[ignore = "a_full_disk_is_told_and_changes_nothing runs it on a small file system"]
 async fn child_on_a_full_disk() {
-    let path = child_place().join("store");
+    let path = Path::new(&std::env::var_os(DISK).expect("only a parent test runs this")).join("store");
     let store = SqliteStore::open(&path, StoreOptions::default()).unwrap();
     let (taken, refusal) = fill(&store).await;
     assert_eq!(refusal.code(), "STORAGE_FULL", "{refusal:?}");
@@ -145,14 +123,15 @@ fn a_store_that_may_only_be_read_is_refused() {
     if rustix::process::geteuid().is_root() {
         command.uid(65_534).gid(65_534);
     }
-    let text = child("failures::child_without_permission", &mut command, place.directory());
+    command.args(arguments("failures::child_without_permission")).env("AMBIT_CHILD_PLACE", place.directory());
+    let text = said_by(&mut command);
     assert!(text.contains("refused with STORE_READ_ONLY"), "{text}");
 }
 
 #[test]
 #[ignore = "a_store_that_may_only_be_read_is_refused runs it as somebody else"]
 fn child_without_permission() {
-    let place = child_place();
+    let place = PathBuf::from(std::env::var_os("AMBIT_CHILD_PLACE").expect("only a parent test runs this"));
     let code = |name: &str| match SqliteStore::open(&place.join(name), StoreOptions::default()) {
         Ok(_) => "nothing",
         Err(error) => error.code(),

@@ -1,7 +1,8 @@
 //! Two processes on one store.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use ambit_conformance::children::child;
 use ambit_conformance::store::sample::{commit, fence, project_stream, run_stream};
 use ambit_ports::store::{Seq, Store as _, StoreError};
 
@@ -14,8 +15,7 @@ async fn two_processes_work_on_one_store() {
     let place = Place::new();
     let children: Vec<_> = (1..=2)
         .map(|number| {
-            Command::new(std::env::current_exe().unwrap())
-                .args(["--exact", "processes::child_that_commits", "--ignored", "--nocapture"])
+            child("processes::child_that_commits")
                 .env("AMBIT_CHILD_STORE", place.file("store"))
                 .env("AMBIT_CHILD_NUMBER", number.to_string())
                 .stdout(Stdio::piped())
@@ -24,8 +24,8 @@ async fn two_processes_work_on_one_store() {
                 .unwrap()
         })
         .collect();
-    for child in children {
-        let output = child.wait_with_output().unwrap();
+    for running in children {
+        let output = running.wait_with_output().unwrap();
         assert!(output.status.success(), "{output:?}");
     }
     let store = place.open("store");

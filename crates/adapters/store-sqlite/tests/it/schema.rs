@@ -1,5 +1,6 @@
 use std::os::unix::fs::PermissionsExt as _;
 
+use ambit_conformance::children::{child, said_by};
 use ambit_conformance::store::sample::{commit, project_stream};
 use ambit_ports::store::{Seq, Store as _, StoreError};
 use ambit_store_sqlite::{SqliteStore, StoreOptions};
@@ -47,6 +48,23 @@ fn a_record_without_a_stream_is_refused() {
         (),
     );
     assert!(orphan.unwrap_err().to_string().contains("FOREIGN KEY constraint failed"));
+}
+
+/// SQLite takes such a name for a URI unless it is told otherwise.
+#[test]
+fn a_name_is_a_name() {
+    let place = Place::new();
+    said_by(child("schema::child_that_opens_a_uri").current_dir(place.directory()));
+    let size = std::fs::metadata(place.file(URI)).unwrap().len();
+    assert!(size > 0);
+}
+
+const URI: &str = "file:store?mode=memory";
+
+#[test]
+#[ignore = "a_name_is_a_name runs it in another directory"]
+fn child_that_opens_a_uri() {
+    drop(SqliteStore::open(URI.as_ref(), StoreOptions::default()).unwrap());
 }
 
 #[tokio::test]
