@@ -144,7 +144,8 @@ pub struct Commit {
     pub stream: StreamId,
     /// The position that the first record takes: the number of records that the committer knows of.
     pub expected: Seq,
-    /// The fence of the committer's lease. Required on a run's stream; a project's stream is guarded by `expected`.
+    /// The fence of the committer's lease. Required on a run's stream; the others are guarded by `expected`, and where
+    /// a fence comes with a commit to one of them, it counts there too.
     pub fence: Option<Fence>,
     /// The records, in order. Never empty.
     pub records: Vec<NewRecord>,

@@ -3,7 +3,7 @@ use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ambit_ids::{Digest, Scope};
 use ambit_ports::blobs::BlobError;
@@ -38,19 +38,14 @@ pub(crate) struct Incoming {
 impl Incoming {
     pub(crate) fn create(layout: Arc<Layout>) -> io::Result<Self> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        loop {
-            let name = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-            match openat(&layout.root.incoming, &name, flags, Mode::RUSR | Mode::WUSR) {
-                Ok(file) => {
-                    flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-                    let (file, hasher) = (File::from(file), Sha256::new());
-                    return Ok(Self { layout, file, name, hasher, size_bytes: 0, published: false });
-                }
-                // Left by an earlier process with the same number.
-                Err(Errno::EXIST) => {}
-                Err(errno) => return Err(errno.into()),
-            }
-        }
+        // With the time, since the number of a process comes back: a name that did could be removed as stale.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let name = format!("{}-{since}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let file = openat(&layout.root.incoming, &name, flags, Mode::RUSR | Mode::WUSR)?;
+        let incoming =
+            Self { layout, file: file.into(), name, hasher: Sha256::new(), size_bytes: 0, published: false };
+        flock(&incoming.file, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(incoming)
     }
 
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -121,7 +116,11 @@ pub(crate) fn remove_stale(layout: &Layout, now: SystemTime) -> Result<(), Errno
         let written = file.metadata().and_then(|metadata| metadata.modified());
         let old = written.is_ok_and(|at| now.duration_since(at).is_ok_and(|age| age >= STALE));
         if ours && old && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            unlinkat(incoming, entry.file_name(), AtFlags::empty())?;
+            match unlinkat(incoming, entry.file_name(), AtFlags::empty()) {
+                // Another process was faster.
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(errno) => return Err(errno),
+            }
         }
     }
     Ok(())

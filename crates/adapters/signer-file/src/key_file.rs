@@ -122,13 +122,14 @@ pub(crate) fn read_or_make(directory: &KeyDirectory, role: KeyRole) -> Result<Si
         .to_public_key_pem(LineEnding::LF)
         .map_err(|error| SignerError::Io { role, source: io::Error::other(error) })?;
     let name = format!("{}.pub.pem", role.as_str());
-    let readable = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
-    place(directory, &name, public.as_bytes(), readable)
-        .map_err(|source| SignerError::Io { role, source })?;
-    let found =
-        std::fs::read(directory.path.join(&name)).map_err(|source| SignerError::Io { role, source })?;
+    let path = directory.path.join(&name);
+    let io = |source| SignerError::Io { role, source };
+    if !path.exists() {
+        let readable = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
+        place(directory, &name, public.as_bytes(), readable).map_err(io)?;
+    }
+    let found = std::fs::read(&path).map_err(io)?;
     if found != public.as_bytes() {
-        let path = directory.path.join(&name);
         let why = format!("{} is not its public key: remove that file", path.display());
         return Err(SignerError::Unusable { role, why });
     }
