@@ -62,7 +62,7 @@ pub enum BlobError {
     /// The disk is full. Nothing was kept.
     #[error("no space is left for blobs")]
     NoSpace(#[source] std::io::Error),
-    /// Anything else that the storage answered. Nothing was kept.
+    /// Anything else that the storage answered. The blob counts as absent: put it again.
     #[error("the blob store failed")]
     Io(#[source] std::io::Error),
 }

@@ -25,7 +25,8 @@ pub struct StreamLease {
 
 /// Leases on streams.
 ///
-/// - At most one lease of a stream is live at any moment.
+/// - At most one lease of a stream is live at any moment. It is live while `now` lies before its end; there is no
+///   other clock.
 /// - The fence of an acquisition MUST be greater than that of every earlier one of the same stream, across restarts.
 /// - [`acquire`](Self::acquire) by the owner that holds the live lease MUST answer that lease, renewed.
 #[async_trait]
@@ -39,7 +40,7 @@ pub trait StreamLeases: Send + Sync {
         ttl: DurationMs,
     ) -> Result<StreamLease, LeaseError>;
 
-    /// Prolongs a lease that is still this owner's.
+    /// Prolongs a lease that is live and this owner's: it then ends `ttl` after `now`.
     async fn renew(
         &self,
         lease: &StreamLease,
@@ -68,4 +69,16 @@ pub enum LeaseError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl LeaseError {
+    /// The stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Held { .. } => "LEASE_HELD",
+            Self::Lost(_) => "LEASE_LOST",
+            Self::Store(error) => error.code(),
+        }
+    }
 }

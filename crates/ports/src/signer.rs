@@ -11,6 +11,9 @@ pub enum KeyRole {
 }
 
 impl KeyRole {
+    /// Every role.
+    pub const ALL: [Self; 1] = [Self::Log];
+
     /// The role as files and records spell it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -87,4 +90,16 @@ pub enum SignerError {
         #[source]
         source: std::io::Error,
     },
+}
+
+impl SignerError {
+    /// The stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NoKey(_) => "SIGNING_KEY_ABSENT",
+            Self::Unusable { .. } => "SIGNING_KEY_UNUSABLE",
+            Self::Io { .. } => "SIGNING_KEY_UNREADABLE",
+        }
+    }
 }

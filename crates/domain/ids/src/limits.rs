@@ -9,6 +9,13 @@ pub const CANONICAL_INTEGER_MAX: u64 = (1 << 53) - 1;
 /// The largest canonical record. An entry of a C2SP tile bundle has at most 65,535 bytes; payloads go to blobs.
 pub const RECORD_BYTES: usize = 32 << 10;
 
+/// The most records, claims, messages or answers of one commit, each.
+pub const COMMIT_ITEMS: usize = 256;
+/// The longest label beside a record: its kind, a claim's key or value, the type of a message, the owner of a lease.
+pub const LABEL_BYTES: usize = 512;
+/// The most commands that may wait for the owner of one stream.
+pub const INBOX_ENTRIES: usize = 1024;
+
 /// The longest path of a project file.
 pub const PATH_BYTES: usize = 1024;
 /// The longest component of such a path.

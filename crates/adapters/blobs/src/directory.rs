@@ -1,0 +1,125 @@
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use ambit_ids::{ByteCount, Digest, Scope};
+use ambit_ports::blobs::{BlobError, BlobStore, BlobWriter};
+use async_trait::async_trait;
+use bytes::Bytes;
+use rustix::io::Errno;
+
+use crate::incoming::{Incoming, is_stored, remove_stale};
+use crate::layout::{BlobName, Found, Layout, look};
+use crate::root::{OpenBlobsError, Root};
+use crate::writer::DirectoryWriter;
+
+/// Blobs in a directory. Any number of processes may use one; it needs a tokio runtime for what waits for the disk.
+///
+/// A blob has no limit here but the disk's: whoever writes one bounds it.
+pub struct DirectoryBlobs(Arc<Layout>);
+
+impl DirectoryBlobs {
+    /// Opens the blobs at `path`, or makes the directory there with mode 0700; the one above it must exist. Removes
+    /// what crashes left unfinished.
+    ///
+    /// # Errors
+    /// [`OpenBlobsError`] where the directory is not private, not ours, of a newer format, or fails.
+    pub fn open(path: &Path) -> Result<Self, OpenBlobsError> {
+        let layout = Layout::new(Root::open(path)?);
+        remove_stale(&layout, SystemTime::now())
+            .map_err(|errno| OpenBlobsError::Io { path: path.to_owned(), source: errno.into() })?;
+        Ok(Self(Arc::new(layout)))
+    }
+}
+
+#[async_trait]
+impl BlobStore for DirectoryBlobs {
+    async fn put(&self, scope: &Scope, bytes: Bytes) -> Result<Digest, BlobError> {
+        let (layout, scope) = (Arc::clone(&self.0), scope.clone());
+        blocking(move || put(layout, &scope, &bytes)).await
+    }
+
+    async fn create(&self, scope: &Scope) -> Result<Box<dyn BlobWriter>, BlobError> {
+        Ok(Box::new(DirectoryWriter::create(Arc::clone(&self.0), scope.clone()).await?))
+    }
+
+    async fn get(&self, scope: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError> {
+        let (layout, scope) = (Arc::clone(&self.0), scope.clone());
+        blocking(move || get(&layout, &scope, digest, limit)).await
+    }
+
+    async fn contains(&self, scope: &Scope, digest: Digest) -> Result<bool, BlobError> {
+        let (layout, scope) = (Arc::clone(&self.0), scope.clone());
+        blocking(move || match find(&layout, &scope, digest)? {
+            Found::Nothing => Ok(false),
+            Found::File(..) => Ok(true),
+            Found::Other => Err(BlobError::Corrupt(digest)),
+        })
+        .await
+    }
+}
+
+fn put(layout: Arc<Layout>, scope: &Scope, bytes: &[u8]) -> Result<Digest, BlobError> {
+    let digest = Digest::of(bytes);
+    let name = BlobName::of(digest);
+    let shard = layout.ensure(scope, &name).map_err(failed)?;
+    if is_stored(&shard, &name, digest, bytes.len() as u64)? {
+        return Ok(digest);
+    }
+    let mut incoming = Incoming::create(layout).map_err(refused)?;
+    incoming.append(bytes).map_err(refused)?;
+    let (digest, _) = incoming.publish(scope)?;
+    Ok(digest)
+}
+
+fn get(layout: &Layout, scope: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError> {
+    let (file, size_bytes) = match find(layout, scope, digest)? {
+        Found::File(file, size_bytes) => (File::from(file), size_bytes),
+        Found::Nothing => return Err(BlobError::NotFound(digest)),
+        Found::Other => return Err(BlobError::Corrupt(digest)),
+    };
+    if size_bytes > limit.get() {
+        return Err(BlobError::TooLarge { digest, found: ByteCount::new(size_bytes), limit });
+    }
+    let mut bytes = Vec::new();
+    let room = usize::try_from(size_bytes).map_err(|_| io::ErrorKind::OutOfMemory);
+    room.and_then(|room| bytes.try_reserve_exact(room).map_err(|_| io::ErrorKind::OutOfMemory))
+        .map_err(|kind| BlobError::Io(kind.into()))?;
+    // Bounded, since the file may grow under a tamperer's hands.
+    file.take(size_bytes).read_to_end(&mut bytes).map_err(refused)?;
+    if Digest::of(&bytes) == digest { Ok(bytes.into()) } else { Err(BlobError::Corrupt(digest)) }
+}
+
+fn find(layout: &Layout, scope: &Scope, digest: Digest) -> Result<Found, BlobError> {
+    let name = BlobName::of(digest);
+    match layout.find(scope, &name).map_err(failed)? {
+        Some(shard) => look(&shard, &name).map_err(failed),
+        None => Ok(Found::Nothing),
+    }
+}
+
+/// Runs what waits for the disk on a thread that may. It is done even where the future is dropped.
+pub(crate) async fn blocking<T, F>(work: F) -> Result<T, BlobError>
+where
+    T: Send + 'static,
+    F: FnOnce() -> Result<T, BlobError> + Send + 'static,
+{
+    match tokio::task::spawn_blocking(work).await {
+        Ok(outcome) => outcome,
+        Err(error) => Err(BlobError::Io(io::Error::other(error))),
+    }
+}
+
+pub(crate) fn failed(errno: Errno) -> BlobError {
+    refused(errno.into())
+}
+
+/// What an error of the file system means to those who use blobs.
+pub(crate) fn refused(error: io::Error) -> BlobError {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => BlobError::NoSpace(error),
+        _ => BlobError::Io(error),
+    }
+}
