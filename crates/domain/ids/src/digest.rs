@@ -48,11 +48,8 @@ impl Digest {
     /// The 64 hexadecimal digits without the `sha256:` prefix, as file names use them.
     #[must_use]
     pub fn to_hex(&self) -> String {
-        use fmt::Write as _;
-        self.0.iter().fold(String::with_capacity(64), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        digits.map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])).collect()
     }
 
     /// The first twelve hexadecimal digits: enough for a person to tell two digests apart, never an identity.

@@ -238,4 +238,5 @@ fn build(
     Ok(hunk)
 }
 
-const _: () = assert!(limits::PATCH_BYTES < 999_999_999, "a line number of a patch has at most nine digits");
+const _: () =
+    assert!(limits::FILE_BYTES < 999_999_999, "the number of a line of a file has at most nine digits");

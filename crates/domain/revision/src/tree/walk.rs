@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use ambit_ids::RepoPath;
@@ -89,14 +90,19 @@ pub(super) fn diff(before: &Directory, after: &Directory) -> Vec<Change> {
 type Found = BTreeMap<RepoPath, (Option<TreeFile>, Option<TreeFile>)>;
 
 fn compare(prefix: &[u8], before: Option<&Directory>, after: Option<&Directory>, found: &mut Found) {
-    let mut names: BTreeMap<&EntryName, (Option<&Node>, Option<&Node>)> = BTreeMap::new();
-    for (name, node) in before.map_or(&[][..], Directory::entries) {
-        names.entry(name).or_default().0 = Some(node);
-    }
-    for (name, node) in after.map_or(&[][..], Directory::entries) {
-        names.entry(name).or_default().1 = Some(node);
-    }
-    for (name, (one, other)) in names {
+    let mut old = before.map_or(&[][..], Directory::entries);
+    let mut new = after.map_or(&[][..], Directory::entries);
+    loop {
+        let order = match (old.first(), new.first()) {
+            (None, None) => return,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some((one, _)), Some((other, _))) => one.cmp(other),
+        };
+        let one = if order.is_le() { old.split_off_first() } else { None };
+        let other = if order.is_ge() { new.split_off_first() } else { None };
+        let Some((name, _)) = one.or(other) else { return };
+        let (one, other) = (one.map(|(_, node)| node), other.map(|(_, node)| node));
         if let (Some(one), Some(other)) = (one, other)
             && one.same(other)
         {
