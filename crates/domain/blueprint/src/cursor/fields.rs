@@ -31,6 +31,20 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// A member that may stand alone in a mapping, and how its value is read.
+pub(crate) type Choice<'r, 'a, T> = (&'static str, &'r dyn Fn(&Cursor<'a>) -> Read<T>);
+
+impl<'a> Cursor<'a> {
+    /// The node as a mapping with exactly one member, which says what it is.
+    pub(crate) fn one_of<T>(&self, choices: &[Choice<'_, 'a, T>]) -> Read<T> {
+        let mut fields = self.fields()?;
+        let chosen = fields.chosen(choices);
+        fields.finish()?;
+        let (at, cursor) = chosen?;
+        choices[at].1(&cursor)
+    }
+}
+
 impl<'a> Fields<'a> {
     fn cursor(&self, entry: &'a Entry) -> Cursor<'a> {
         self.mapping.child(&entry.node, Some(entry.name_span), &entry.name)
@@ -56,32 +70,27 @@ impl<'a> Fields<'a> {
         self.optional(name).ok_or_else(|| self.refuse_missing(name))
     }
 
-    /// The one member of several that must stand there alone.
-    pub(crate) fn one_of(&mut self, names: &[&'static str]) -> Read<(&'static str, Cursor<'a>)> {
-        let mut found: Option<(&'static str, Cursor<'a>)> = None;
-        for name in names {
+    /// The one member of several that must stand there alone, with the reader of its value.
+    fn chosen<C>(&mut self, choices: &[(&'static str, C)]) -> Read<(usize, Cursor<'a>)> {
+        let mut found: Option<(usize, Cursor<'a>)> = None;
+        for (at, (name, _)) in choices.iter().enumerate() {
             let Some(cursor) = self.optional(name) else { continue };
             if let Some((first, _)) = found {
-                let message = format!("{} has both `{first}` and `{name}`", self.mapping.name());
-                return Err(cursor.refuse_key(Finding::new(
-                    ProblemCode::Contradiction,
-                    message,
-                    "exactly one may stand",
-                )));
+                let message = format!("{} has both `{}` and `{name}`", self.mapping.name(), choices[first].0);
+                let finding = Finding::new(ProblemCode::Contradiction, message, "exactly one may stand");
+                return Err(cursor.refuse_key(finding));
             }
-            found = Some((name, cursor));
+            found = Some((at, cursor));
         }
         found.ok_or_else(|| {
             // What stands there in its place is told by `finish`.
             if self.unknown().next().is_some() {
                 return Reported;
             }
-            let message = format!("{} has none of {}", self.mapping.name(), any_of(names.iter().copied()));
-            self.mapping.refuse(Finding::new(
-                ProblemCode::MissingField,
-                message,
-                "exactly one must stand here",
-            ))
+            let names = any_of(choices.iter().map(|(name, _)| *name));
+            let message = format!("{} has none of {names}", self.mapping.name());
+            let finding = Finding::new(ProblemCode::MissingField, message, "exactly one must stand here");
+            self.mapping.refuse(finding)
         })
     }
 
