@@ -1,7 +1,7 @@
 use super::{Cursor, Read, Reported};
 use crate::located::{Entry, Span, Value};
 use crate::problem::{Finding, ProblemCode};
-use crate::suggest::{all_of, any_of, closest, quoted};
+use crate::suggest::{all_of, any_of, closest, quoted, shown};
 
 /// The members of a mapping. Every member that is valid must be asked for before [`Fields::finish`], which refuses what
 /// is left over and what is missing.
@@ -12,6 +12,9 @@ pub(crate) struct Fields<'a> {
     asked: Vec<&'static str>,
     missing: Vec<&'static str>,
 }
+
+/// A member that may stand alone in a mapping, and how its value is read.
+pub(crate) type Choice<'r, 'a, T> = (&'static str, &'r dyn Fn(&Cursor<'a>) -> Read<T>);
 
 impl<'a> Cursor<'a> {
     /// The node as a mapping with known members.
@@ -29,12 +32,7 @@ impl<'a> Cursor<'a> {
         let fields = self.fields()?;
         Ok(fields.entries.iter().map(|entry| (entry.name.as_str(), fields.cursor(entry))).collect())
     }
-}
 
-/// A member that may stand alone in a mapping, and how its value is read.
-pub(crate) type Choice<'r, 'a, T> = (&'static str, &'r dyn Fn(&Cursor<'a>) -> Read<T>);
-
-impl<'a> Cursor<'a> {
     /// The node as a mapping with exactly one member, which says what it is.
     pub(crate) fn one_of<T>(&self, choices: &[Choice<'_, 'a, T>]) -> Read<T> {
         let mut fields = self.fields()?;
@@ -47,7 +45,7 @@ impl<'a> Cursor<'a> {
 
 impl<'a> Fields<'a> {
     fn cursor(&self, entry: &'a Entry) -> Cursor<'a> {
-        self.mapping.child(&entry.node, Some(entry.name_span), &entry.name)
+        self.mapping.child(&entry.node, Some(entry.name_span), &shown(&entry.name))
     }
 
     /// A member that may be absent.
@@ -70,7 +68,7 @@ impl<'a> Fields<'a> {
         self.optional(name).ok_or_else(|| self.refuse_missing(name))
     }
 
-    /// The one member of several that must stand there alone, with the reader of its value.
+    /// Which of several members stands there alone, and the member.
     fn chosen<C>(&mut self, choices: &[(&'static str, C)]) -> Read<(usize, Cursor<'a>)> {
         let mut found: Option<(usize, Cursor<'a>)> = None;
         for (at, (name, _)) in choices.iter().enumerate() {

@@ -167,7 +167,7 @@ fn an_archetype_probe_proposes_exactly_one_thing_and_executes_nothing() {
         ("toolCall: {tool: run_named_gate, facts: [{kind: scope-left, path: ../x}]}", ProblemCode::Malformed),
         ("capability: deploy\n        planStep: {work: x, cases: []}", ProblemCode::Contradiction),
     ] {
-        assert_eq!(codes(&edited(text(), step, other))[0], code, "{other}");
+        assert_eq!(codes(&edited(text(), step, other)), [code], "{other}");
     }
 }
 
