@@ -40,14 +40,19 @@ fn listed<'a>(words: impl IntoIterator<Item = &'a str>, last_joined_by: &str) ->
     }
 }
 
-/// Text of a document as a message quotes it: bounded, and without a character that could not be seen.
+/// Text of a document as a message quotes it.
 pub(crate) fn quoted(text: &str) -> String {
+    format!("`{}`", shown(text))
+}
+
+/// Text of a document as a message may hold it: bounded, and without a character that could not be seen.
+pub(crate) fn shown(text: &str) -> String {
     const SHOWN: usize = 48;
     let mut shown: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
     if text.chars().nth(SHOWN).is_some() {
         shown.push('…');
     }
-    format!("`{shown}`")
+    shown
 }
 
 #[cfg(test)]

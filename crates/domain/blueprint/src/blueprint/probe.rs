@@ -65,25 +65,25 @@ pub(super) fn read_probe(cursor: &Cursor<'_>, ids: &mut Distinct<ProbeId>) -> Re
 }
 
 fn read_case(cursor: &Cursor<'_>) -> Read<ProbeCase> {
+    cursor.one_of(&[
+        ("planStep", &read_plan_step),
+        ("toolCall", &read_tool_call),
+        ("capability", &|c| c.word().map(ProbeCase::Capability)),
+    ])
+}
+
+fn read_plan_step(cursor: &Cursor<'_>) -> Read<ProbeCase> {
     let mut fields = cursor.fields()?;
-    let case = fields.one_of(&["planStep", "toolCall", "capability"]);
+    let work = fields.required("work").and_then(|c| c.parsed());
+    let cases = fields.required("cases").and_then(|c| c.each_distinct(0..=32, Cursor::parsed));
     fields.finish()?;
-    let (kind, cursor) = case?;
-    match kind {
-        "planStep" => {
-            let mut fields = cursor.fields()?;
-            let work = fields.required("work").and_then(|c| c.parsed());
-            let cases = fields.required("cases").and_then(|c| c.each_distinct(0..=32, Cursor::parsed));
-            fields.finish()?;
-            Ok(ProbeCase::PlanStep { work: work?, cases: cases? })
-        }
-        "toolCall" => {
-            let mut fields = cursor.fields()?;
-            let tool = fields.required("tool").and_then(|c| c.word());
-            let facts = fields.required("facts").and_then(|c| read_facts(&c));
-            fields.finish()?;
-            Ok(ProbeCase::ToolCall { tool: tool?, facts: facts? })
-        }
-        _ => cursor.word().map(ProbeCase::Capability),
-    }
+    Ok(ProbeCase::PlanStep { work: work?, cases: cases? })
+}
+
+fn read_tool_call(cursor: &Cursor<'_>) -> Read<ProbeCase> {
+    let mut fields = cursor.fields()?;
+    let tool = fields.required("tool").and_then(|c| c.word());
+    let facts = fields.required("facts").and_then(|c| read_facts(&c));
+    fields.finish()?;
+    Ok(ProbeCase::ToolCall { tool: tool?, facts: facts? })
 }

@@ -23,35 +23,39 @@ impl PolicyBundle {
 }
 
 fn read_spec(cursor: &Cursor<'_>) -> Read<PolicyRules> {
+    cursor.one_of(&[
+        ("toolRules", &read_tool_rules),
+        ("egress", &read_egress),
+        ("secrets", &read_secrets),
+        ("retention", &read_retention),
+    ])
+}
+
+fn read_tool_rules(cursor: &Cursor<'_>) -> Read<PolicyRules> {
+    let mut ids = Distinct::new();
+    cursor.each(1..=MAX_RULES, |rule| read_rule(rule, &mut ids)).map(PolicyRules::ToolRules)
+}
+
+fn read_egress(cursor: &Cursor<'_>) -> Read<PolicyRules> {
     let mut fields = cursor.fields()?;
-    let subject = fields.one_of(&["toolRules", "egress", "secrets", "retention"]);
+    let default = fields.required("default").and_then(|c| c.word());
     fields.finish()?;
-    let (subject, cursor) = subject?;
-    match subject {
-        "toolRules" => {
-            let mut ids = Distinct::new();
-            cursor.each(1..=MAX_RULES, |rule| read_rule(rule, &mut ids)).map(PolicyRules::ToolRules)
-        }
-        "egress" => {
-            let mut fields = cursor.fields()?;
-            let default = fields.required("default").and_then(|c| c.word());
-            fields.finish()?;
-            Ok(PolicyRules::Egress(EgressPolicy { default: default? }))
-        }
-        "secrets" => {
-            let mut fields = cursor.fields()?;
-            let binding = fields.required("binding").and_then(|c| c.word());
-            fields.finish()?;
-            Ok(PolicyRules::Secrets(SecretPolicy { binding: binding? }))
-        }
-        _ => {
-            let mut fields = cursor.fields()?;
-            let keep_days = fields.required("keepDays").and_then(|c| c.count(1..=MAX_KEEP_DAYS));
-            let erase_by = fields.required("eraseBy").and_then(|c| c.word());
-            fields.finish()?;
-            Ok(PolicyRules::Retention(RetentionPolicy { keep_days: keep_days?, erase_by: erase_by? }))
-        }
-    }
+    Ok(PolicyRules::Egress(EgressPolicy { default: default? }))
+}
+
+fn read_secrets(cursor: &Cursor<'_>) -> Read<PolicyRules> {
+    let mut fields = cursor.fields()?;
+    let binding = fields.required("binding").and_then(|c| c.word());
+    fields.finish()?;
+    Ok(PolicyRules::Secrets(SecretPolicy { binding: binding? }))
+}
+
+fn read_retention(cursor: &Cursor<'_>) -> Read<PolicyRules> {
+    let mut fields = cursor.fields()?;
+    let keep_days = fields.required("keepDays").and_then(|c| c.count(1..=MAX_KEEP_DAYS));
+    let erase_by = fields.required("eraseBy").and_then(|c| c.word());
+    fields.finish()?;
+    Ok(PolicyRules::Retention(RetentionPolicy { keep_days: keep_days?, erase_by: erase_by? }))
 }
 
 fn read_rule(cursor: &Cursor<'_>, ids: &mut Distinct<RuleId>) -> Read<ToolRule> {
@@ -125,22 +129,20 @@ fn refuse_beside(effect: RuleEffect, field: Option<Cursor<'_>>) -> Read<()> {
 }
 
 fn read_condition(cursor: &Cursor<'_>, tools: &[ToolName]) -> Read<RuleCondition> {
-    let mut fields = cursor.fields()?;
-    let condition = fields.one_of(&["anyFact", "asked", "always"]);
-    fields.finish()?;
-    let (name, cursor) = condition?;
-    match name {
-        "anyFact" => read_words(&cursor).map(RuleCondition::AnyFact),
-        "asked" => {
-            if tools.iter().any(|tool| *tool != ToolName::RequestScopedApproval) {
-                let message = "a rule about what is asked for applies to `request_scoped_approval` alone";
-                let label = "no other tool asks for a capability";
-                return Err(cursor.refuse_key(Finding::new(ProblemCode::Contradiction, message, label)));
-            }
-            read_words(&cursor).map(RuleCondition::Asked)
-        }
-        _ => cursor.affirmed().map(|()| RuleCondition::Always),
+    cursor.one_of(&[
+        ("anyFact", &|c| read_words(c).map(RuleCondition::AnyFact)),
+        ("asked", &|c| read_asked(c, tools)),
+        ("always", &|c| c.affirmed().map(|()| RuleCondition::Always)),
+    ])
+}
+
+fn read_asked(cursor: &Cursor<'_>, tools: &[ToolName]) -> Read<RuleCondition> {
+    if tools.iter().all(|tool| *tool == ToolName::RequestScopedApproval) {
+        return read_words(cursor).map(RuleCondition::Asked);
     }
+    let message = "a rule about what is asked for applies to `request_scoped_approval` alone";
+    let finding = Finding::new(ProblemCode::Contradiction, message, "no other tool asks for a capability");
+    Err(cursor.refuse_key(finding))
 }
 
 fn read_exception(cursor: &Cursor<'_>) -> Read<RuleException> {

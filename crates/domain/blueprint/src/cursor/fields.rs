@@ -1,7 +1,7 @@
 use super::{Cursor, Read, Reported};
 use crate::located::{Entry, Span, Value};
 use crate::problem::{Finding, ProblemCode};
-use crate::suggest::{all_of, any_of, closest, quoted};
+use crate::suggest::{all_of, any_of, closest, quoted, shown};
 
 /// The members of a mapping. Every member that is valid must be asked for before [`Fields::finish`], which refuses what
 /// is left over and what is missing.
@@ -12,6 +12,9 @@ pub(crate) struct Fields<'a> {
     asked: Vec<&'static str>,
     missing: Vec<&'static str>,
 }
+
+/// A member that may stand alone in a mapping, and how its value is read.
+pub(crate) type Choice<'r, 'a, T> = (&'static str, &'r dyn Fn(&Cursor<'a>) -> Read<T>);
 
 impl<'a> Cursor<'a> {
     /// The node as a mapping with known members.
@@ -29,11 +32,20 @@ impl<'a> Cursor<'a> {
         let fields = self.fields()?;
         Ok(fields.entries.iter().map(|entry| (entry.name.as_str(), fields.cursor(entry))).collect())
     }
+
+    /// The node as a mapping with exactly one member, which says what it is.
+    pub(crate) fn one_of<T>(&self, choices: &[Choice<'_, 'a, T>]) -> Read<T> {
+        let mut fields = self.fields()?;
+        let chosen = fields.chosen(choices);
+        fields.finish()?;
+        let (at, cursor) = chosen?;
+        choices[at].1(&cursor)
+    }
 }
 
 impl<'a> Fields<'a> {
     fn cursor(&self, entry: &'a Entry) -> Cursor<'a> {
-        self.mapping.child(&entry.node, Some(entry.name_span), &entry.name)
+        self.mapping.child(&entry.node, Some(entry.name_span), &shown(&entry.name))
     }
 
     /// A member that may be absent.
@@ -56,32 +68,27 @@ impl<'a> Fields<'a> {
         self.optional(name).ok_or_else(|| self.refuse_missing(name))
     }
 
-    /// The one member of several that must stand there alone.
-    pub(crate) fn one_of(&mut self, names: &[&'static str]) -> Read<(&'static str, Cursor<'a>)> {
-        let mut found: Option<(&'static str, Cursor<'a>)> = None;
-        for name in names {
+    /// Which of several members stands there alone, and the member.
+    fn chosen<C>(&mut self, choices: &[(&'static str, C)]) -> Read<(usize, Cursor<'a>)> {
+        let mut found: Option<(usize, Cursor<'a>)> = None;
+        for (at, (name, _)) in choices.iter().enumerate() {
             let Some(cursor) = self.optional(name) else { continue };
             if let Some((first, _)) = found {
-                let message = format!("{} has both `{first}` and `{name}`", self.mapping.name());
-                return Err(cursor.refuse_key(Finding::new(
-                    ProblemCode::Contradiction,
-                    message,
-                    "exactly one may stand",
-                )));
+                let message = format!("{} has both `{}` and `{name}`", self.mapping.name(), choices[first].0);
+                let finding = Finding::new(ProblemCode::Contradiction, message, "exactly one may stand");
+                return Err(cursor.refuse_key(finding));
             }
-            found = Some((name, cursor));
+            found = Some((at, cursor));
         }
         found.ok_or_else(|| {
             // What stands there in its place is told by `finish`.
             if self.unknown().next().is_some() {
                 return Reported;
             }
-            let message = format!("{} has none of {}", self.mapping.name(), any_of(names.iter().copied()));
-            self.mapping.refuse(Finding::new(
-                ProblemCode::MissingField,
-                message,
-                "exactly one must stand here",
-            ))
+            let names = any_of(choices.iter().map(|(name, _)| *name));
+            let message = format!("{} has none of {names}", self.mapping.name());
+            let finding = Finding::new(ProblemCode::MissingField, message, "exactly one must stand here");
+            self.mapping.refuse(finding)
         })
     }
 

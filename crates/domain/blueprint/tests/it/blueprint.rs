@@ -147,7 +147,7 @@ fn a_version_opens_the_protected_paths_that_it_names_and_no_others() {
 }
 
 // proves E-Q01
-// break crates/domain/blueprint/src/blueprint/probe.rs: `let case = fields.one_of(&["planStep", "toolCall", "capability"]);` -> `let case = fields.one_of(&["planStep", "toolCall", "capability", "command"]);`
+// break crates/domain/blueprint/src/blueprint/probe.rs: `("toolCall", &read_tool_call),` -> `("toolCall", &read_tool_call), ("command", &|_| Ok(ProbeCase::Capability(Capability::Deploy))),`
 #[test]
 fn an_archetype_probe_proposes_exactly_one_thing_and_executes_nothing() {
     let probes = read(text()).spec.archetype_probes;
@@ -167,7 +167,7 @@ fn an_archetype_probe_proposes_exactly_one_thing_and_executes_nothing() {
         ("toolCall: {tool: run_named_gate, facts: [{kind: scope-left, path: ../x}]}", ProblemCode::Malformed),
         ("capability: deploy\n        planStep: {work: x, cases: []}", ProblemCode::Contradiction),
     ] {
-        assert_eq!(codes(&edited(text(), step, other))[0], code, "{other}");
+        assert_eq!(codes(&edited(text(), step, other)), [code], "{other}");
     }
 }
 

@@ -118,6 +118,16 @@ fn laughs_are_not_multiplied() {
 }
 
 #[test]
+fn a_name_that_is_data_is_told_in_a_short_line_too() {
+    let catalog = sample(DocumentKind::NamedCommandCatalog);
+    let variable = "PYTHONDONTWRITEBYTECODE: \"1\"";
+    for name in ["K".repeat(900), "\\n".repeat(200), "a`\\tb".to_owned()] {
+        let text = edited(catalog, variable, &format!("\"{name}\": 1"));
+        assert_eq!(refused(text.as_bytes()), ProblemCode::EnvironmentRefused);
+    }
+}
+
+#[test]
 fn ten_thousand_keys_are_told_in_twenty_problems() {
     let mut text = sample(DocumentKind::Blueprint).to_owned();
     for key in 0..10_000 {
