@@ -1,1 +1,3 @@
 //! Sandboxes of the Linux kernel, without a daemon.
+
+mod filter;

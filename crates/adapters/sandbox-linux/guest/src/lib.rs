@@ -21,18 +21,18 @@ pub use step::Step;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod roles {
-    pub mod guest;
     pub(crate) mod copy;
-    pub mod launcher;
+    pub(crate) mod guest;
+    pub(crate) mod launcher;
     pub mod prober;
     #[expect(unsafe_code, reason = "the system calls that no safe wrapper covers")]
     pub mod raw;
     pub(crate) mod root;
-    pub(crate) mod socket;
+    pub mod socket;
     pub mod spawner;
     pub(crate) mod text;
     pub(crate) mod volumes;
 }
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use roles::{guest, launcher, prober, raw, spawner};
+pub use roles::{prober, raw, socket, spawner};

@@ -4,7 +4,9 @@ use core::ffi::CStr;
 use core::mem::MaybeUninit;
 
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, mkdirat, openat, readlinkat_raw, statat, symlinkat};
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, RawDir, mkdirat, openat, readlinkat_raw, statat, symlinkat,
+};
 use rustix::io::Errno;
 
 use crate::wire::Volumes;
@@ -13,7 +15,7 @@ use crate::wire::Volumes;
 const DEPTH: usize = 64;
 
 /// Copies the tree of `volumes` below `trees` into `to`.
-pub fn tree(volumes: &Volumes, trees: BorrowedFd<'_>, to: BorrowedFd<'_>) -> Result<(), Errno> {
+pub(crate) fn tree(volumes: &Volumes, trees: BorrowedFd<'_>, to: BorrowedFd<'_>) -> Result<(), Errno> {
     let from = openat(trees, volumes.tree.as_slice(), directory_flags(), Mode::empty())?;
     contents(from.as_fd(), to, DEPTH)
 }

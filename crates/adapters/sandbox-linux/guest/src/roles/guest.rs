@@ -31,7 +31,7 @@ const KILL: u32 = 9;
 const FILTER_BYTES: usize = 4096 * 8;
 
 /// Lives the life of a guest. `mapped` tells when the user is mapped; `foreign` whether groups can be dropped.
-pub fn run(control: OwnedFd, mapped: OwnedFd, foreign: bool) -> ! {
+pub(crate) fn run(control: &OwnedFd, mapped: OwnedFd, foreign: bool) -> ! {
     let code = match be_born(&mapped, foreign) {
         Ok(()) => {
             drop(mapped);
@@ -222,15 +222,22 @@ impl Ready<'_> {
     }
 
     /// Waits for the end of the main process, by itself or by force, and then for the end of every other process.
-    fn supervise(&self, control: BorrowedFd<'_>, main: Pid, deadline_us: u64) -> Result<(How, EndedBy, u32), Errno> {
+    fn supervise(
+        &self,
+        control: BorrowedFd<'_>,
+        main: Pid,
+        deadline_us: u64,
+    ) -> Result<(How, EndedBy, u32), Errno> {
         let mut by = EndedBy::Itself;
         let mut how = None;
         while how.is_none() {
             let now_us = raw::monotonic_us();
             let left = Duration::from_micros(deadline_us.saturating_sub(now_us));
             let timeout = if by == EndedBy::Itself { Timespec::try_from(left).ok() } else { None };
-            let mut watched =
-                [PollFd::new(&self.children, PollFlags::IN), PollFd::from_borrowed_fd(control, PollFlags::IN)];
+            let mut watched = [
+                PollFd::new(&self.children, PollFlags::IN),
+                PollFd::from_borrowed_fd(control, PollFlags::IN),
+            ];
             // Once everything is being killed, only its end matters.
             let count = if by == EndedBy::Itself { 2 } else { 1 };
             let events = poll(&mut watched[..count], timeout.as_ref())?;

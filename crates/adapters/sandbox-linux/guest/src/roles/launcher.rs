@@ -24,7 +24,7 @@ use crate::wire::{Execute, Failed, How, MESSAGE_BYTES, Message, ProcessLimits, R
 const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 
 /// A launcher that waits.
-pub struct Launcher {
+pub(crate) struct Launcher {
     /// Its process.
     pub pid: Pid,
     socket: OwnedFd,
@@ -32,9 +32,9 @@ pub struct Launcher {
 
 impl Launcher {
     /// Starts one for these volumes.
-    pub fn start(volumes: &Mounted, filter: &[u8]) -> Result<Self, Failed> {
-        let (near, far) =
-            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).at(Step::Launcher)?;
+    pub(crate) fn start(volumes: &Mounted, filter: &[u8]) -> Result<Self, Failed> {
+        let (near, far) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+            .at(Step::Launcher)?;
         match raw::fork(0, None).at(Step::Launcher)? {
             Fork::Parent(pid, _) => Ok(Self { pid, socket: near }),
             Fork::Child => {
@@ -50,12 +50,17 @@ impl Launcher {
     }
 
     /// Hands it the message of its command.
-    pub fn launch(&self, message: &[u8], stdout: BorrowedFd<'_>, stderr: BorrowedFd<'_>) -> Result<(), Errno> {
+    pub(crate) fn launch(
+        &self,
+        message: &[u8],
+        stdout: BorrowedFd<'_>,
+        stderr: BorrowedFd<'_>,
+    ) -> Result<(), Errno> {
         socket::send_bytes(self.socket.as_fd(), message, &[stdout, stderr])
     }
 
     /// Why it did not become its command; `None` where it did. To be asked after it ended.
-    pub fn failure(&self) -> Option<How> {
+    pub(crate) fn failure(&self) -> Option<How> {
         let mut buffer = [0; 64];
         match socket::receive(self.socket.as_fd(), &mut buffer) {
             Ok((len, _)) => How::decode(&buffer[..len]),
@@ -87,15 +92,15 @@ fn first_to_be_killed() -> Result<(), Errno> {
 
 /// The accesses of Landlock, by their bits in the kernel's interface.
 mod access {
-    pub const EXECUTE: u64 = 1 << 0;
-    pub const WRITE_FILE: u64 = 1 << 1;
-    pub const READ_FILE: u64 = 1 << 2;
-    pub const READ_DIR: u64 = 1 << 3;
-    pub const MAKE_CHAR: u64 = 1 << 6;
-    pub const MAKE_BLOCK: u64 = 1 << 11;
+    pub(super) const EXECUTE: u64 = 1 << 0;
+    pub(super) const WRITE_FILE: u64 = 1 << 1;
+    pub(super) const READ_FILE: u64 = 1 << 2;
+    pub(super) const READ_DIR: u64 = 1 << 3;
+    pub(super) const MAKE_CHAR: u64 = 1 << 6;
+    pub(super) const MAKE_BLOCK: u64 = 1 << 11;
 
     /// Every access that this version of Landlock can handle.
-    pub const fn all(version: u32) -> u64 {
+    pub(super) const fn all(version: u32) -> u64 {
         let bits = match version {
             ..=2 => 14,
             3 | 4 => 15,
@@ -152,7 +157,8 @@ fn enter_workdir(workdir: &CStr) -> Result<(), Errno> {
         return Ok(());
     }
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let directory = openat2(CWD, workdir, flags, Mode::empty(), ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS)?;
+    let directory =
+        openat2(CWD, workdir, flags, Mode::empty(), ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS)?;
     rustix::process::fchdir(directory)
 }
 
@@ -192,9 +198,7 @@ fn become_command(command: &Execute<'_>) -> How {
     if let Err(errno) = raw::unblock_signals() {
         return How::NotConfined(Failed { step: Step::Launcher, errno: errno.raw_os_error() });
     }
-    let attempt = |path: &CStr| {
-        raw::execve(path, &arguments, &environment)
-    };
+    let attempt = |path: &CStr| raw::execve(path, &arguments, &environment);
     let mut why = How::NotFound;
     if program.to_bytes().contains(&b'/') {
         return refusal(program, attempt(program)).unwrap_or(why);

@@ -31,7 +31,9 @@ pub fn run(argument: impl Fn(usize) -> Option<&'static CStr>) -> u8 {
         b"list" => list(text(2)),
         b"link" => rustix::fs::symlinkat(text(2), CWD, text(3)).map(|()| 0),
         b"hardlink" => rustix::fs::linkat(CWD, text(2), CWD, text(3), AtFlags::empty()).map(|()| 0),
-        b"fifo" => rustix::fs::mknodat(CWD, text(2), FileType::Fifo, Mode::from_raw_mode(0o644), 0).map(|()| 0),
+        b"fifo" => {
+            rustix::fs::mknodat(CWD, text(2), FileType::Fifo, Mode::from_raw_mode(0o644), 0).map(|()| 0)
+        }
         b"sparse" => sparse(text(2), number(3)),
         b"remove" => rustix::fs::unlink(text(2)).map(|()| 0),
         b"fill" => fill(text(2), number(3)),
@@ -177,7 +179,8 @@ fn fill(path: &CStr, mebibytes: usize) -> Result<usize, Errno> {
 }
 
 fn files(directory: &CStr, count: usize) -> Result<usize, Errno> {
-    let directory = openat(CWD, directory, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let directory =
+        openat(CWD, directory, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     for index in 0..count {
         let name: Text<24> = Text::format(format_args!("{index}"))?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;

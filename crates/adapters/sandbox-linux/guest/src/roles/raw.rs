@@ -43,7 +43,7 @@ unsafe fn call(number: u32, arguments: [usize; 5]) -> Result<usize> {
 }
 
 fn raw_fd(fd: &impl AsRawFd) -> usize {
-    fd.as_raw_fd() as usize
+    usize::try_from(fd.as_raw_fd()).unwrap_or(usize::MAX)
 }
 
 /// Which of two processes a fork returned in.
@@ -110,7 +110,8 @@ impl<'a> Strings<'a> {
 
 /// Replaces this process. Answers only where that fails.
 pub fn execve(program: &CStr, arguments: &Strings<'_>, environment: &Strings<'_>) -> Errno {
-    let (arguments, environment) = (arguments.pointers.as_ptr() as usize, environment.pointers.as_ptr() as usize);
+    let (arguments, environment) =
+        (arguments.pointers.as_ptr() as usize, environment.pointers.as_ptr() as usize);
     // SAFETY: a NUL-terminated path, and two lists of pointers to NUL-terminated texts that live as long as the lists,
     // which end with a null pointer because one more than the texts has a place.
     match unsafe { call(sys::__NR_execve, [program.as_ptr() as usize, arguments, environment, 0, 0]) } {
@@ -182,7 +183,8 @@ const fn signal_bit(signal: u32) -> u64 {
 fn set_blocked(signals: u64) -> Result<()> {
     let at = (&raw const signals) as usize;
     // SAFETY: reads one signal set of eight bytes.
-    unsafe { call(sys::__NR_rt_sigprocmask, [sys::SIG_SETMASK as usize, at, 0, size_of::<u64>(), 0]) }.map(drop)
+    unsafe { call(sys::__NR_rt_sigprocmask, [sys::SIG_SETMASK as usize, at, 0, size_of::<u64>(), 0]) }
+        .map(drop)
 }
 
 /// Blocks every signal, so that those of ended children are only read from a descriptor.
@@ -259,7 +261,8 @@ pub enum Reach {
 
 /// Adds attributes to a mount.
 pub fn restrict_mount(mount: BorrowedFd<'_>, reach: Reach, attributes: u32) -> Result<()> {
-    let change = sys::mount_attr { attr_set: u64::from(attributes), attr_clr: 0, propagation: 0, userns_fd: 0 };
+    let change =
+        sys::mount_attr { attr_set: u64::from(attributes), attr_clr: 0, propagation: 0, userns_fd: 0 };
     let empty = c"".as_ptr() as usize;
     let flags = match reach {
         Reach::One => sys::AT_EMPTY_PATH,

@@ -8,8 +8,9 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, mkdirat, openat, readlinkat_raw, symlinkat};
 use rustix::io::Errno;
 use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
-    fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount, open_tree, unmount,
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
+    UnmountFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount, open_tree,
+    unmount,
 };
 
 use crate::Step;
@@ -29,9 +30,19 @@ const IMAGE_ENTRIES: usize = 64;
 
 /// Files of `/proc` that tell about the host, and could be read by anyone.
 const MASKED: [&CStr; 13] = [
-    c"proc/kcore", c"proc/keys", c"proc/key-users", c"proc/kallsyms", c"proc/config.gz", c"proc/kmsg",
-    c"proc/timer_list", c"proc/sched_debug", c"proc/latency_stats", c"proc/modules", c"proc/cmdline",
-    c"proc/sysrq-trigger", c"proc/interrupts",
+    c"proc/kcore",
+    c"proc/keys",
+    c"proc/key-users",
+    c"proc/kallsyms",
+    c"proc/config.gz",
+    c"proc/kmsg",
+    c"proc/timer_list",
+    c"proc/sched_debug",
+    c"proc/latency_stats",
+    c"proc/modules",
+    c"proc/cmdline",
+    c"proc/sysrq-trigger",
+    c"proc/interrupts",
 ];
 
 /// Directories of `/proc` that stay readable and cannot be written.
@@ -48,7 +59,7 @@ const DEVICE_LINKS: [(&CStr, &CStr); 5] = [
 ];
 
 /// Names the step at which something failed.
-pub trait At<T> {
+pub(crate) trait At<T> {
     /// Names the step.
     fn at(self, step: Step) -> Result<T, Failed>;
 }
@@ -60,7 +71,7 @@ impl<T> At<T> for Result<T, Errno> {
 }
 
 /// A new temporary file system, not yet attached anywhere.
-pub fn temporary(size: &CStr, files: &CStr, mode: &CStr) -> Result<OwnedFd, Errno> {
+pub(crate) fn temporary(size: &CStr, files: &CStr, mode: &CStr) -> Result<OwnedFd, Errno> {
     let context = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(context.as_fd(), c"size", size)?;
     fsconfig_set_string(context.as_fd(), c"nr_inodes", files)?;
@@ -71,7 +82,7 @@ pub fn temporary(size: &CStr, files: &CStr, mode: &CStr) -> Result<OwnedFd, Errn
 }
 
 /// Attaches a detached mount at `target`.
-pub fn attach(mount: BorrowedFd<'_>, root: BorrowedFd<'_>, target: &CStr) -> Result<(), Errno> {
+pub(crate) fn attach(mount: BorrowedFd<'_>, root: BorrowedFd<'_>, target: &CStr) -> Result<(), Errno> {
     move_mount(mount, c"", root, target, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
 }
 
@@ -85,7 +96,7 @@ fn restricted_copy(from: BorrowedFd<'_>, path: &CStr, attributes: u32) -> Result
 
 /// Builds everything that does not depend on the image, and enters it. The host's root stays reachable only for this
 /// process, below the workspace, until [`assemble`] takes it away.
-pub fn enter() -> Result<(), Failed> {
+pub(crate) fn enter() -> Result<(), Failed> {
     mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).at(Step::Root)?;
     let root = temporary(c"64k", c"160", c"0755").at(Step::Root)?;
     // Any directory serves as the place to attach it, and this one exists on every host that can run sandboxes.
@@ -150,14 +161,19 @@ fn mask_proc() -> Result<(), Errno> {
 }
 
 fn devices() -> Result<(), Errno> {
-    let host = openat(CWD, c"/workspace/dev", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let host =
+        openat(CWD, c"/workspace/dev", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let own = openat(CWD, c"dev", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     for name in DEVICES {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         openat(&own, name, flags, Mode::from_raw_mode(0o444))?;
         let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
         let device = open_tree(&host, name, flags)?;
-        raw::restrict_mount(device.as_fd(), Reach::One, sys::MOUNT_ATTR_RDONLY | sys::MOUNT_ATTR_NOSUID | sys::MOUNT_ATTR_NOEXEC)?;
+        raw::restrict_mount(
+            device.as_fd(),
+            Reach::One,
+            sys::MOUNT_ATTR_RDONLY | sys::MOUNT_ATTR_NOSUID | sys::MOUNT_ATTR_NOEXEC,
+        )?;
         move_mount(&device, c"", &own, name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
     }
     for (target, link) in DEVICE_LINKS {
@@ -167,7 +183,7 @@ fn devices() -> Result<(), Errno> {
 }
 
 /// Where a directory of the host comes from.
-pub enum Source<'a> {
+pub(crate) enum Source<'a> {
     /// A detached mount that a more privileged process made.
     Mount(OwnedFd),
     /// A path of the host.
@@ -179,9 +195,16 @@ impl Source<'_> {
         match self {
             Self::Mount(mount) => raw::restrict_mount(mount.as_fd(), Reach::All, READ_ONLY).map(|()| mount),
             Self::Path(path) => {
-                let path = CStr::from_bytes_with_nul(path.to_bytes_with_nul().strip_prefix(b"/").ok_or(Errno::INVAL)?)
-                    .map_err(|_| Errno::INVAL)?;
-                let host = openat(CWD, WORKSPACE, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+                let path = CStr::from_bytes_with_nul(
+                    path.to_bytes_with_nul().strip_prefix(b"/").ok_or(Errno::INVAL)?,
+                )
+                .map_err(|_| Errno::INVAL)?;
+                let host = openat(
+                    CWD,
+                    WORKSPACE,
+                    OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+                    Mode::empty(),
+                )?;
                 let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
                 let copy = open_tree(&host, path, flags)?;
                 raw::restrict_mount(copy.as_fd(), Reach::All, READ_ONLY)?;
@@ -193,21 +216,23 @@ impl Source<'_> {
 
 /// Puts the image in place, takes the host's root away and makes the root read-only. Answers the directory that holds
 /// the staged trees.
-pub fn assemble(image: Source<'_>, share: Source<'_>) -> Result<OwnedFd, Failed> {
+pub(crate) fn assemble(image: Source<'_>, share: Source<'_>) -> Result<OwnedFd, Failed> {
     let image = image.mount().at(Step::Image)?;
     let share = share.mount().at(Step::Share)?;
     unmount(WORKSPACE, UnmountFlags::DETACH).at(Step::HostRoot)?;
-    attach_image(image).at(Step::Image)?;
-    let trees = attach_share(share).at(Step::Share)?;
-    let root = openat(CWD, c"/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).at(Step::ReadOnly)?;
+    attach_image(image.as_fd()).at(Step::Image)?;
+    let trees = attach_share(share.as_fd()).at(Step::Share)?;
+    let root = openat(CWD, c"/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+        .at(Step::ReadOnly)?;
     raw::restrict_mount(root.as_fd(), Reach::One, READ_ONLY).at(Step::ReadOnly)?;
     Ok(trees)
 }
 
-fn attach_image(image: OwnedFd) -> Result<(), Errno> {
+fn attach_image(image: BorrowedFd<'_>) -> Result<(), Errno> {
     // An entry of a mount can be copied from it only once it is attached; the temporary volume's place is free so far.
-    attach(image.as_fd(), CWD, c"/tmp")?;
-    let directory = openat(CWD, c"/tmp", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    attach(image, CWD, c"/tmp")?;
+    let directory =
+        openat(CWD, c"/tmp", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let mut space = [MaybeUninit::uninit(); 2048];
     let mut entries = RawDir::new(&directory, &mut space);
     let mut count = 0;
@@ -233,7 +258,7 @@ fn attach_entry(image: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
         FileType::Symlink => {
             let mut space = [MaybeUninit::uninit(); 1024];
             let (target, rest) = readlinkat_raw(image, name, &mut space)?;
-            if rest.len() < 1 {
+            if rest.is_empty() {
                 return Err(Errno::NAMETOOLONG);
             }
             return symlinkat(&*target, &root, name);
@@ -249,8 +274,8 @@ fn attach_entry(image: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
     attach(copy.as_fd(), root.as_fd(), name)
 }
 
-fn attach_share(share: OwnedFd) -> Result<OwnedFd, Errno> {
-    attach(share.as_fd(), CWD, WORKSPACE)?;
+fn attach_share(share: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    attach(share, CWD, WORKSPACE)?;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fixtures = restricted_copy(CWD, c"/workspace/fixtures", READ_ONLY | sys::MOUNT_ATTR_NOEXEC)?;
     attach(fixtures.as_fd(), CWD, c"/fixtures")?;

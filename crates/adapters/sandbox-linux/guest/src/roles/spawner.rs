@@ -10,11 +10,11 @@ use rustix::io::{Errno, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal};
 
+use crate::Step;
 use crate::roles::raw::{Children, Fork};
 use crate::roles::text::Text;
 use crate::roles::{guest, raw, socket};
 use crate::wire::{Failed, Message, Spawn, Spawned};
-use crate::Step;
 
 /// The user and the group that every command has inside its sandbox.
 pub const SANDBOX_ID: u32 = 1000;
@@ -42,7 +42,11 @@ pub fn run(control: BorrowedFd<'_>) -> Result<(), Errno> {
         let request = Spawn::decode(&buffer[..len]).ok_or(Errno::BADMSG)?;
         match start(request, guest_end.ok_or(Errno::BADMSG)?, cgroup) {
             Ok((pid, process)) => {
-                socket::send(control, &Spawned::Started { pid: pid.as_raw_nonzero().get() }, &[process.as_fd()])?;
+                socket::send(
+                    control,
+                    &Spawned::Started { pid: pid.as_raw_nonzero().get() },
+                    &[process.as_fd()],
+                )?;
             }
             Err(failed) => socket::send(control, &Spawned::Failed(failed), &[])?,
         }
@@ -56,7 +60,7 @@ fn start(request: Spawn, guest_end: OwnedFd, cgroup: Option<OwnedFd>) -> Result<
     match forked {
         Fork::Child => {
             drop((map_done, cgroup));
-            guest::run(guest_end, mapped, request.foreign)
+            guest::run(&guest_end, mapped, request.foreign)
         }
         Fork::Parent(pid, process) => {
             // Dropping the pipe without a byte ends the child, which waits for it.

@@ -6,7 +6,7 @@ use core::fmt;
 use rustix::io::Errno;
 
 /// A text of at most `N - 1` bytes that ends with a NUL.
-pub struct Text<const N: usize> {
+pub(crate) struct Text<const N: usize> {
     bytes: [u8; N],
     len: usize,
 }
@@ -16,14 +16,14 @@ impl<const N: usize> Text<N> {
     ///
     /// # Errors
     /// `ENAMETOOLONG` where it is too long.
-    pub fn format(arguments: fmt::Arguments<'_>) -> Result<Self, Errno> {
+    pub(crate) fn format(arguments: fmt::Arguments<'_>) -> Result<Self, Errno> {
         let mut text = Self { bytes: [0; N], len: 0 };
         fmt::write(&mut text, arguments).map_err(|_| Errno::NAMETOOLONG)?;
         Ok(text)
     }
 
     /// The text as bytes.
-    pub fn as_bytes(&self) -> &[u8] {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
 
@@ -31,7 +31,7 @@ impl<const N: usize> Text<N> {
     ///
     /// # Errors
     /// `EINVAL` where it holds a NUL.
-    pub fn as_c_str(&self) -> Result<&CStr, Errno> {
+    pub(crate) fn as_c_str(&self) -> Result<&CStr, Errno> {
         CStr::from_bytes_with_nul(&self.bytes[..=self.len]).map_err(|_| Errno::INVAL)
     }
 }

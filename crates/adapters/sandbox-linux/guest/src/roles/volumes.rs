@@ -3,7 +3,7 @@
 use core::ffi::CStr;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, XattrFlags, fstatfs, fsetxattr, mkdirat, openat, openat2};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, XattrFlags, fsetxattr, fstatfs, mkdirat, openat, openat2};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
@@ -17,7 +17,7 @@ const WORKSPACE: &CStr = c"/workspace";
 const TEMPORARY: &CStr = c"/tmp";
 
 /// Volumes that are mounted.
-pub struct Mounted {
+pub(crate) struct Mounted {
     /// What they are.
     pub volumes: Volumes,
     /// Whether the workspace is a copy.
@@ -32,7 +32,7 @@ fn directory(path: &CStr) -> Result<OwnedFd, Errno> {
 }
 
 /// Mounts volumes. `trees` is the directory of the staged trees.
-pub fn mount_all(volumes: Volumes, trees: BorrowedFd<'_>) -> Result<Mounted, Failed> {
+pub(crate) fn mount_all(volumes: Volumes, trees: BorrowedFd<'_>) -> Result<Mounted, Failed> {
     let size: Text<24> = Text::format(format_args!("{}", volumes.disk_bytes)).at(Step::Volumes)?;
     let files: Text<24> = Text::format(format_args!("{}", volumes.disk_files)).at(Step::Volumes)?;
     let (size, files) = (size.as_c_str().at(Step::Volumes)?, files.as_c_str().at(Step::Volumes)?);
@@ -44,7 +44,9 @@ pub fn mount_all(volumes: Volumes, trees: BorrowedFd<'_>) -> Result<Mounted, Fai
     let upper = directory(WORKSPACE).at(Step::Volumes)?;
     let copied = match overlay(&volumes, trees, upper.as_fd()) {
         Ok(()) => false,
-        Err(Errno::NOENT) => return Err(Failed { step: Step::Workspace, errno: Errno::NOENT.raw_os_error() }),
+        Err(Errno::NOENT) => {
+            return Err(Failed { step: Step::Workspace, errno: Errno::NOENT.raw_os_error() });
+        }
         Err(_) => {
             copy::tree(&volumes, trees, upper.as_fd()).at(Step::Workspace)?;
             true
@@ -71,25 +73,30 @@ fn overlay(volumes: &Volumes, trees: BorrowedFd<'_>, upper: BorrowedFd<'_>) -> R
     let options: Text<256> = Text::format(format_args!(
         "lowerdir={tree},upperdir=/workspace/upper,workdir=/workspace/work,userxattr"
     ))?;
-    let mounted =
-        mount(c"workspace", WORKSPACE, c"overlay", MountFlags::NOSUID | MountFlags::NODEV, options.as_c_str()?);
+    let mounted = mount(
+        c"workspace",
+        WORKSPACE,
+        c"overlay",
+        MountFlags::NOSUID | MountFlags::NODEV,
+        options.as_c_str()?,
+    );
     rustix::process::chdir(c"/")?;
     mounted
 }
 
 impl Mounted {
     /// The top of the workspace.
-    pub fn workspace(&self) -> BorrowedFd<'_> {
+    pub(crate) fn workspace(&self) -> BorrowedFd<'_> {
         self.workspace.as_fd()
     }
 
     /// The temporary volume.
-    pub fn temporary(&self) -> BorrowedFd<'_> {
+    pub(crate) fn temporary(&self) -> BorrowedFd<'_> {
         self.temporary.as_fd()
     }
 
     /// Whether one of them has no block or no file left.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         [&self.upper, &self.temporary]
             .into_iter()
             .any(|volume| fstatfs(volume).is_ok_and(|left| left.f_bavail == 0 || left.f_ffree == 0))
@@ -97,7 +104,7 @@ impl Mounted {
 
     /// Opens a file of the workspace for reading. No link is followed, whatever its place on the way, and nothing that
     /// is not a file is waited for.
-    pub fn open(&self, path: &CStr) -> Result<OwnedFd, Errno> {
+    pub(crate) fn open(&self, path: &CStr) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH
             | ResolveFlags::NO_SYMLINKS
@@ -107,7 +114,7 @@ impl Mounted {
     }
 
     /// Takes them away. Nothing of them remains once the last process that used them is gone.
-    pub fn unmount(self) -> Result<(), Errno> {
+    pub(crate) fn unmount(self) -> Result<(), Errno> {
         let layers = if self.copied { 1 } else { 2 };
         drop((self.workspace, self.upper, self.temporary));
         for _ in 0..layers {
