@@ -9,6 +9,8 @@ use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
+use crate::wire::STRINGS;
+
 type Result<T> = core::result::Result<T, Errno>;
 
 const SIGCHLD: u32 = 17;
@@ -84,9 +86,6 @@ pub fn fork(namespaces: u64, cgroup: Option<BorrowedFd<'_>>) -> Result<Fork> {
         Some(pid) => Ok(Fork::Parent(pid, unsafe { OwnedFd::from_raw_fd(descriptor) })),
     }
 }
-
-/// The most arguments, and the most variables, of a command.
-pub const STRINGS: usize = 4096;
 
 /// Texts as an exec takes them: pointers, and a null pointer after the last.
 pub struct Strings<'a> {

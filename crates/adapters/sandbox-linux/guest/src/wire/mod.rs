@@ -16,6 +16,9 @@ pub use codec::{Message, Reader, Writer};
 /// The longest message. Arguments and environment of a command must fit into one.
 pub const MESSAGE_BYTES: usize = 128 << 10;
 
+/// The most arguments, and the most variables, of a command.
+pub const STRINGS: usize = 4096;
+
 /// The most descriptors beside one message.
 pub const MESSAGE_DESCRIPTORS: usize = 3;
 
