@@ -31,3 +31,4 @@ mod staging;
 mod verdict;
 
 pub use backend::{LinuxSandboxes, Settings};
+pub use program::PROGRAM as PROBER;

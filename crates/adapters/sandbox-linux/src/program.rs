@@ -5,8 +5,8 @@ use std::io::{self, Write as _};
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
-/// The bytes of the static program; empty on processor families that it is not written for.
-pub(crate) const PROGRAM: &[u8] = include_bytes!(env!("SANDBOX_GUEST"));
+/// The bytes of the static program that runs inside, which is also the prober of the conformance suite; empty on processor families that it is not written for.
+pub const PROGRAM: &[u8] = include_bytes!(env!("SANDBOX_GUEST"));
 
 /// The program as an executable file that has no name and can no longer be changed.
 pub(crate) fn sealed() -> io::Result<File> {

@@ -1,1 +1,3 @@
 //! One suite per port, run by every adapter.
+
+pub mod sandbox;

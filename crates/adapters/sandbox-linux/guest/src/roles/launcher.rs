@@ -35,8 +35,8 @@ impl Launcher {
     pub(crate) fn start(volumes: &Mounted, filter: &[u8]) -> Result<Self, Failed> {
         let (near, far) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .at(Step::Launcher)?;
-        match raw::fork(0, None).at(Step::Launcher)? {
-            Fork::Parent(pid, _) => Ok(Self { pid, socket: near }),
+        match raw::fork().at(Step::Launcher)? {
+            Fork::Parent(pid) => Ok(Self { pid, socket: near }),
             Fork::Child => {
                 drop(near);
                 let how = match confine(volumes, filter) {

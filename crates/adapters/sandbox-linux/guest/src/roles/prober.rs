@@ -41,6 +41,7 @@ pub fn run(argument: impl Fn(usize) -> Option<&'static CStr>) -> u8 {
         b"hog" => hog(number(2)),
         b"fork" => fork_sleepers(number(2)),
         b"orphans" => orphans(number(2)),
+        b"family" => fork_sleepers(number(2)).and_then(|_| sleep()),
         b"sleep" => sleep(),
         b"spin" => loop {
             core::hint::spin_loop();
@@ -200,12 +201,12 @@ fn hog(mebibytes: usize) -> Result<usize, Errno> {
 /// Forks until the number or an error; the children sleep. Says how many there are.
 fn fork_sleepers(count: usize) -> Result<usize, Errno> {
     for made in 0..count {
-        match raw::fork(0, None) {
+        match raw::fork() {
             Ok(Fork::Child) => {
                 let _ = sleep();
                 raw::exit(0)
             }
-            Ok(Fork::Parent(..)) => {}
+            Ok(Fork::Parent(_)) => {}
             Err(Errno::AGAIN) => return Ok(made),
             Err(errno) => return Err(errno),
         }

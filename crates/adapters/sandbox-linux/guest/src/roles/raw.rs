@@ -49,15 +49,24 @@ fn raw_fd(fd: &impl AsRawFd) -> usize {
 }
 
 /// Which of two processes a fork returned in.
-pub enum Fork {
+pub enum Fork<T> {
     /// The new one.
     Child,
-    /// The old one, with the new one's id and descriptor.
-    Parent(Pid, OwnedFd),
+    /// The old one, with what it knows of the new one.
+    Parent(T),
 }
 
-/// Forks this single-threaded process into new namespaces (`CLONE_NEW*`), born in `cgroup` where one is given.
-pub fn fork(namespaces: u64, cgroup: Option<BorrowedFd<'_>>) -> Result<Fork> {
+/// Forks this single-threaded process; the old one learns the id of the new.
+pub fn fork() -> Result<Fork<Pid>> {
+    // SAFETY: takes no pointer. Without CLONE_VM the child has its own copy of everything, so both sides go on as after
+    // any fork.
+    let pid = unsafe { call(sys::__NR_clone, [SIGCHLD as usize, 0, 0, 0, 0]) }?;
+    Ok(i32::try_from(pid).ok().and_then(Pid::from_raw).map_or(Fork::Child, Fork::Parent))
+}
+
+/// Forks into new namespaces (`CLONE_NEW*`), born in `cgroup` where one is given; the old process gets a descriptor of the
+/// new one as well.
+pub fn fork_into(namespaces: u64, cgroup: Option<BorrowedFd<'_>>) -> Result<Fork<(Pid, OwnedFd)>> {
     let mut descriptor: i32 = -1;
     let mut arguments = sys::clone_args {
         flags: namespaces | u64::from(sys::CLONE_PIDFD),
@@ -78,12 +87,12 @@ pub fn fork(namespaces: u64, cgroup: Option<BorrowedFd<'_>>) -> Result<Fork> {
     }
     let at = (&raw mut arguments) as usize;
     // SAFETY: `arguments` is valid for its size, and so is the place of the descriptor that it names. Without
-    // CLONE_VM the child has its own copy of everything, so both sides go on as after any fork.
+    // CLONE_VM the child has its own copy of everything.
     let pid = unsafe { call(sys::__NR_clone3, [at, size_of::<sys::clone_args>(), 0, 0, 0]) }?;
     match i32::try_from(pid).ok().and_then(Pid::from_raw) {
         None => Ok(Fork::Child),
         // SAFETY: on success the kernel put a new descriptor there, and nobody else knows of it.
-        Some(pid) => Ok(Fork::Parent(pid, unsafe { OwnedFd::from_raw_fd(descriptor) })),
+        Some(pid) => Ok(Fork::Parent((pid, unsafe { OwnedFd::from_raw_fd(descriptor) }))),
     }
 }
 
