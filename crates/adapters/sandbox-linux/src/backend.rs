@@ -82,6 +82,49 @@ impl LinuxSandboxes {
         })
     }
 
+    /// A backend of its own below this one's directory, with its own spawner.
+    pub(crate) fn beside(&self, name: &str) -> Result<Self, SandboxError> {
+        let settings = Settings { root: self.root.join(name), spare_guests: 0 };
+        Self::new(settings, Arc::clone(&self.images), Arc::clone(&self.clock), Arc::clone(&self.ids))
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        self.pool.nursery().layout()
+    }
+
+    pub(crate) fn now(&self) -> ambit_ids::UnixMs {
+        self.clock.now()
+    }
+
+    /// An image with nothing in it.
+    pub(crate) fn empty_image(&self) -> Result<PathBuf, SandboxError> {
+        let image = self.root.join("empty");
+        std::fs::create_dir_all(&image).map_err(io_error("making an empty image"))?;
+        Ok(image)
+    }
+
+    /// Whether the workspace of a live sandbox is a copy of this tree.
+    pub(crate) async fn copies_the_tree(&self, lease: &SandboxLease, tree: Digest) -> bool {
+        match self.sandbox(lease) {
+            Ok(sandbox) => sandbox.copies(tree).await.unwrap_or(false),
+            Err(_) => false,
+        }
+    }
+
+    /// Kills a guest as an accident would; answers whether there was one.
+    pub(crate) async fn lose_guest(&self, lease: &SandboxLease) -> bool {
+        let Some(sandbox) = self.live(&lease.lease) else { return false };
+        sandbox.guest.process.kill().is_ok() && sandbox.guest.process.ended().await
+    }
+
+    /// Ends the spawner as an accident would, and with it every guest of this backend; answers whether that of the lease
+    /// ended.
+    pub(crate) async fn lose_spawner(&self, lease: &SandboxLease) -> bool {
+        let Some(sandbox) = self.live(&lease.lease) else { return false };
+        self.pool.nursery().lose_spawner().await;
+        sandbox.guest.process.ended().await
+    }
+
     fn change_lock(&self, lease: &LeaseId) -> &tokio::sync::Mutex<()> {
         let [first, ..] = *Digest::of(lease.as_str().as_bytes()).as_bytes();
         &self.changing[usize::from(first) % self.changing.len()]
@@ -135,7 +178,7 @@ impl LinuxSandboxes {
             fixtures: &spec.fixtures,
             blobs: Arc::clone(&spec.blobs),
             home,
-            memory_is_grouped: self.pool.nursery().layout().groups_memory(),
+            enforced: self.layout().enforcement(),
             image,
         };
         let sandbox = Sandbox::make(making, self.pool.take().await?).await;

@@ -9,6 +9,8 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use crate::watch::watch;
+
 /// More than any message needs beside its variable parts.
 pub(crate) const FIXED_BYTES: usize = 512;
 
@@ -20,7 +22,7 @@ impl Channel {
     pub(crate) fn pair() -> io::Result<(Self, OwnedFd)> {
         let (near, far) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         rustix::io::ioctl_fionbio(&near, true)?;
-        Ok((Self(AsyncFd::new(near)?), far))
+        Ok((Self(watch(near)?), far))
     }
 
     /// Sends a message whose variable parts have `variable_bytes` in all.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use ambit_gates::ResourceLimit;
 use ambit_ids::{ByteCount, DurationMs, ExecutionLimits};
 use ambit_ports::AbortSignal;
-use ambit_ports::sandbox::{ExecutionObservation, NamedCommand, SandboxError};
+use ambit_ports::sandbox::{Enforcer, ExecutionObservation, LimitEnforcement, NamedCommand, SandboxError};
 use ambit_sandbox_guest::wire::{
     Ended, Execute, How, MESSAGE_BYTES, ProcessLimits, Request, Response, STRINGS,
 };
@@ -157,13 +157,7 @@ impl Handover {
         let request = Request::Execute(Execute {
             volumes: sandbox.volumes(command.tree, limits),
             wall_ms: limits.wall_ms.get(),
-            limits: ProcessLimits {
-                // The whole is watched from outside; this is the wall behind it, one second further back.
-                cpu_seconds: limits.cpu_time_ms.get().div_ceil(1000) + 1,
-                processes: u64::from(limits.processes) + OWN_PROCESSES,
-                data_bytes: if sandbox.memory_is_grouped { u64::MAX } else { limits.memory_bytes.get() },
-                open_files: OPEN_FILES,
-            },
+            limits: process_limits(limits, sandbox.enforced),
             workdir: &self.workdir,
             arguments: &self.arguments,
             environment: &self.environment,
@@ -176,6 +170,21 @@ impl Handover {
             _ => io_error(what)(error),
         })?;
         Ok((stdout, stderr))
+    }
+}
+
+/// The limits of single processes. Where a control group limits the whole they are the wall behind it, far enough back
+/// that the group's own limit, which is told, is met first.
+fn process_limits(limits: &ExecutionLimits, enforced: LimitEnforcement) -> ProcessLimits {
+    const PROCESSES_BEHIND: u64 = 16;
+    let is_grouped = |enforcer| enforcer != Enforcer::RlimitPerProcess;
+    let processes = u64::from(limits.processes) + OWN_PROCESSES;
+    ProcessLimits {
+        // The whole is watched from outside; this is one second further back.
+        cpu_seconds: limits.cpu_time_ms.get().div_ceil(1000) + 1,
+        processes: if is_grouped(enforced.processes) { processes + PROCESSES_BEHIND } else { processes },
+        data_bytes: if is_grouped(enforced.memory) { u64::MAX } else { limits.memory_bytes.get() },
+        open_files: OPEN_FILES,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
+use std::time::Duration;
 
 use ambit_ports::sandbox::SandboxError;
 use ambit_sandbox_guest::socket::Descriptors;
@@ -15,6 +16,9 @@ use crate::identity::{Outer, outer};
 use crate::missing;
 use crate::process::{Process, ProcessIdentity};
 use crate::spawner::{SpawnError, Spawner};
+
+/// How long a guest that is given up is waited for.
+const DROP_PATIENCE: Duration = Duration::from_millis(200);
 
 /// A guest that runs. When it is dropped it is killed, and its groups are removed.
 pub(crate) struct Guest {
@@ -63,7 +67,7 @@ impl Nursery {
         let request = Spawn { outer_uid: outer.uid, outer_gid: outer.gid, foreign: outer.foreign };
         let started = self.spawn(request, birthplace.as_ref().map(|file| file.as_fd())).await?;
         let process = Arc::new(Process::new(started.process).map_err(io_error("holding the guest"))?);
-        let mut guest = Guest {
+        let guest = Guest {
             identity: ProcessIdentity::read(started.pid).map_err(io_error("looking at the guest"))?,
             outer,
             group: group.clone(),
@@ -104,9 +108,8 @@ impl Nursery {
         })
     }
 
-    /// The process ids of the spawner's children end with it; this ends it.
-    #[cfg(test)]
-    pub(crate) async fn forget_spawner(&self) {
+    /// Ends the spawner, and with it every guest that it started.
+    pub(crate) async fn lose_spawner(&self) {
         *self.spawner.lock().await = None;
     }
 }
@@ -140,36 +143,22 @@ impl Guest {
             }
         }
     }
-
-    /// Ends it and waits until nothing of it is left.
-    pub(crate) async fn end(&self) -> io::Result<()> {
-        self.process.kill()?;
-        if !self.process.ended().await {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        remove_when_empty(&self.group).await
-    }
 }
 
 impl Drop for Guest {
     fn drop(&mut self) {
         let _ = self.process.kill();
-        if self.group.is_empty() || self.group.remaining() == 0 {
-            return;
-        }
-        let (process, group) = (Arc::clone(&self.process), std::mem::take(&mut self.group));
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
-                process.ended().await;
-                let _ = remove_when_empty(&group).await;
-            });
+        if self.group.remaining() > 0 {
+            // Usually well under a millisecond. What is not gone by then is swept when the next backend starts.
+            let _ = self.process.ended_within(DROP_PATIENCE);
+            let _ = self.group.remove();
         }
     }
 }
 
 /// Removes a group whose last process has ended. The kernel may let go of that process a moment later.
 pub(crate) async fn remove_when_empty(group: &Group) -> io::Result<()> {
-    let mut pause = std::time::Duration::from_micros(200);
+    let mut pause = Duration::from_micros(200);
     loop {
         match group.remove() {
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy && pause < crate::process::DYING => {

@@ -29,6 +29,7 @@ mod sandbox;
 mod spawner;
 mod staging;
 mod verdict;
+mod watch;
 
 pub use backend::{LinuxSandboxes, Settings};
 pub use program::PROGRAM as PROBER;

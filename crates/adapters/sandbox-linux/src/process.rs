@@ -11,6 +11,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use tokio::io::unix::AsyncFd;
 
+use crate::watch::watch;
+
 /// How long the kernel may take to end a process that was killed, before that counts as a failure.
 pub(crate) const DYING: Duration = Duration::from_secs(5);
 
@@ -68,7 +70,7 @@ impl ProcessIdentity {
 
 impl Process {
     pub(crate) fn new(descriptor: OwnedFd) -> io::Result<Self> {
-        Ok(Self { descriptor: AsyncFd::new(descriptor)? })
+        Ok(Self { descriptor: watch(descriptor)? })
     }
 
     /// Ends it, and every process in its namespace.
@@ -81,8 +83,14 @@ impl Process {
 
     /// Whether it has ended.
     pub(crate) fn has_ended(&self) -> bool {
+        self.ended_within(Duration::ZERO)
+    }
+
+    /// Blocks until it has ended, or the time is over; answers whether it has.
+    pub(crate) fn ended_within(&self, patience: Duration) -> bool {
         let mut watched = [PollFd::from_borrowed_fd(self.descriptor.as_fd(), PollFlags::IN)];
-        poll(&mut watched, Some(&Timespec::default())).is_ok_and(|ended| ended > 0)
+        let timeout = Timespec::try_from(patience).unwrap_or_default();
+        poll(&mut watched, Some(&timeout)).is_ok_and(|ended| ended > 0)
     }
 
     /// Waits for its end, at most [`DYING`]. The kernel ends the first process of a namespace after all others.

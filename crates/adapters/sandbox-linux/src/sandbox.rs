@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ambit_ids::{Digest, ExecutionLimits};
 use ambit_ports::blobs::BlobStore;
-use ambit_ports::sandbox::{FileBatch, FileReceipt, Fixture, SandboxError, SandboxLease};
+use ambit_ports::sandbox::{FileBatch, FileReceipt, Fixture, LimitEnforcement, SandboxError, SandboxLease};
 use ambit_sandbox_guest::wire::{Request, Response, TREE_NAME_BYTES, Volumes};
 use rustix::mount::{OpenTreeFlags, open_tree};
 
@@ -26,8 +26,8 @@ pub(crate) struct Sandbox {
     pub(crate) limits: ExecutionLimits,
     pub(crate) blobs: Arc<dyn BlobStore>,
     pub(crate) home: Home,
-    /// Whether a control group limits memory as a whole.
-    pub(crate) memory_is_grouped: bool,
+    /// What enforces the limits of the whole.
+    pub(crate) enforced: LimitEnforcement,
     pub(crate) guest: Guest,
     /// Held by the one execution at a time.
     pub(crate) turn: tokio::sync::Mutex<()>,
@@ -43,7 +43,7 @@ pub(crate) struct Making<'a> {
     pub(crate) fixtures: &'a [Fixture],
     pub(crate) blobs: Arc<dyn BlobStore>,
     pub(crate) home: Home,
-    pub(crate) memory_is_grouped: bool,
+    pub(crate) enforced: LimitEnforcement,
     /// The directory of the image.
     pub(crate) image: &'a Path,
 }
@@ -51,14 +51,14 @@ pub(crate) struct Making<'a> {
 impl Sandbox {
     /// Hands a guest to a run.
     pub(crate) async fn make(making: Making<'_>, guest: Guest) -> Result<Self, SandboxError> {
-        let Making { lease, limits, fixtures, blobs, home, memory_is_grouped, image } = making;
+        let Making { lease, limits, fixtures, blobs, home, enforced, image } = making;
         home.create(guest.outer).map_err(io_error("making the directory of the sandbox"))?;
         let sandbox = Self {
             lease,
             limits,
             blobs,
             home,
-            memory_is_grouped,
+            enforced,
             guest,
             turn: tokio::sync::Mutex::new(()),
             trees: Mutex::default(),
@@ -163,6 +163,18 @@ impl Sandbox {
         if let Ok(_turn) = self.turn.try_lock() {
             let _ = self.guest.send(&Request::Prepare(volumes), 0, &[]).await;
         }
+    }
+
+    /// Whether the workspace is a copy of this tree.
+    pub(crate) async fn copies(&self, tree: Digest) -> io::Result<bool> {
+        let _turn = self.turn.lock().await;
+        self.guest.send(&Request::Prepare(self.volumes(tree, &self.limits)), 0, &[]).await?;
+        self.guest
+            .receive_until(|response, _| match response {
+                Response::Prepared { copied } => Some(copied),
+                _ => None,
+            })
+            .await
     }
 
     /// Whether a tree was brought.

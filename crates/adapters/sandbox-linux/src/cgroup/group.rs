@@ -67,11 +67,6 @@ impl Group {
         })
     }
 
-    /// Whether any controller is in it.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.members.is_empty()
-    }
-
     fn member(&self, controller: Controller) -> Option<&Member> {
         self.members.iter().find(|member| member.controller == controller)
     }

@@ -66,11 +66,6 @@ impl Layout {
         }
     }
 
-    /// Whether the memory of a sandbox as a whole can be limited.
-    pub(crate) fn groups_memory(&self) -> bool {
-        self.base(Controller::Memory).is_some()
-    }
-
     fn base(&self, controller: Controller) -> Option<&Base> {
         self.bases.iter().find(|base| base.controller == controller)
     }

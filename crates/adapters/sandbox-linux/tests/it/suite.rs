@@ -17,6 +17,10 @@ macro_rules! checks {
 }
 
 checks! {
+    lifecycle::the_manifest_is_measured
+    limits::processor_share
+    limits::memory
+    limits::processes
     lifecycle::a_run_has_one_sandbox
     lifecycle::every_execution_starts_from_the_tree
     lifecycle::a_tree_is_what_it_first_was

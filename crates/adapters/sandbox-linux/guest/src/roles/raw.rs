@@ -17,7 +17,7 @@ const SIGCHLD: u32 = 17;
 const SIG_DFL: usize = 0;
 const SIG_IGN: usize = 1;
 
-/// Calls the kernel with up to five arguments.
+/// Calls the kernel with up to five arguments; a sixth is zero.
 ///
 /// # Safety
 /// As the call: every pointer among the arguments must be valid for what the call does with it.
@@ -34,6 +34,7 @@ unsafe fn call(number: u32, arguments: [usize; 5]) -> Result<usize> {
             in("rdx") third,
             in("r10") fourth,
             in("r8") fifth,
+            in("r9") 0_usize,
             lateout("rcx") _,
             lateout("r11") _,
             options(nostack),
@@ -178,7 +179,7 @@ pub fn attempt(number: u32, arguments: [usize; 5]) -> Result<usize> {
 pub fn allocate(len: usize) -> Result<&'static mut [u8]> {
     let protection = (sys::PROT_READ | sys::PROT_WRITE) as usize;
     let flags = (sys::MAP_PRIVATE | sys::MAP_ANONYMOUS) as usize;
-    // SAFETY: a mapping at a place of the kernel's choice. The sixth argument, an offset, is ignored without a file.
+    // SAFETY: a mapping at a place of the kernel's choice. The sixth argument is the offset.
     let at = unsafe { call(sys::__NR_mmap, [0, len, protection, flags, usize::MAX]) }?;
     // SAFETY: the region is `len` bytes of zeroes, and only the answer refers to it.
     Ok(unsafe { core::slice::from_raw_parts_mut(at as *mut u8, len) })
