@@ -9,8 +9,9 @@ use ambit_ports::AbortSignal;
 use ambit_ports::images::ImageStore;
 use ambit_ports::runtime::{Clock, IdGenerator};
 use ambit_ports::sandbox::{
-    CancellationReceipt, CapabilityManifest, DestructionReceipt, ExecutionObservation, FileBatch, FileReceipt,
-    NamedCommand, PreviewGrant, PreviewPolicy, RevocationReceipt, SandboxError, SandboxLease, SandboxPort, SandboxSpec,
+    CancellationReceipt, CapabilityManifest, DestructionReceipt, ExecutionObservation, FileBatch,
+    FileReceipt, NamedCommand, PreviewGrant, PreviewPolicy, RevocationReceipt, SandboxError, SandboxLease,
+    SandboxPort, SandboxSpec,
 };
 use ambit_run::StopReason;
 use async_trait::async_trait;
@@ -64,10 +65,22 @@ impl LinuxSandboxes {
         clock: Arc<dyn Clock>,
         ids: Arc<dyn IdGenerator>,
     ) -> Result<Self, SandboxError> {
-        let id = BackendId::new(Self::ID).map_err(|error| io_error("naming the backend")(std::io::Error::other(error)))?;
-        std::fs::create_dir_all(settings.root.join("leases")).map_err(io_error("making the directory of the sandboxes"))?;
         let layout = Layout::detect();
         layout.sweep(machine::is_process_alive);
+        Self::with_layout(layout, settings, images, clock, ids)
+    }
+
+    fn with_layout(
+        layout: Layout,
+        settings: Settings,
+        images: Arc<dyn ImageStore>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn IdGenerator>,
+    ) -> Result<Self, SandboxError> {
+        let id = BackendId::new(Self::ID)
+            .map_err(|error| io_error("naming the backend")(std::io::Error::other(error)))?;
+        std::fs::create_dir_all(settings.root.join("leases"))
+            .map_err(io_error("making the directory of the sandboxes"))?;
         let pool = Pool::new(Nursery::new(layout), Arc::clone(&ids), settings.spare_guests);
         Ok(Self {
             id,
@@ -85,7 +98,14 @@ impl LinuxSandboxes {
     /// A backend of its own below this one's directory, with its own spawner.
     pub(crate) fn beside(&self, name: &str) -> Result<Self, SandboxError> {
         let settings = Settings { root: self.root.join(name), spare_guests: 0 };
-        Self::new(settings, Arc::clone(&self.images), Arc::clone(&self.clock), Arc::clone(&self.ids))
+        let layout = self.layout().clone();
+        Self::with_layout(
+            layout,
+            settings,
+            Arc::clone(&self.images),
+            Arc::clone(&self.clock),
+            Arc::clone(&self.ids),
+        )
     }
 
     pub(crate) fn layout(&self) -> &Layout {
@@ -144,14 +164,20 @@ impl LinuxSandboxes {
     /// Takes the sandbox of this life out of use, before it is ended.
     fn withdraw(&self, lease: &SandboxLease) {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sandbox) = live.get(&lease.lease).filter(|sandbox| sandbox.lease.incarnation == lease.incarnation) {
+        if let Some(sandbox) =
+            live.get(&lease.lease).filter(|sandbox| sandbox.lease.incarnation == lease.incarnation)
+        {
             sandbox.mark_stopped();
             live.remove(&lease.lease);
         }
     }
 
     /// Makes the sandbox of a run from the directory of an image.
-    pub(crate) async fn allocate_from(&self, spec: &SandboxSpec, image: &Path) -> Result<SandboxLease, SandboxError> {
+    pub(crate) async fn allocate_from(
+        &self,
+        spec: &SandboxSpec,
+        image: &Path,
+    ) -> Result<SandboxLease, SandboxError> {
         let id = lease_of(spec)?;
         let _change = self.change_lock(&id).lock().await;
         if let Some(sandbox) = self.live(&id).filter(|sandbox| !sandbox.is_gone()) {
@@ -241,7 +267,11 @@ impl SandboxPort for LinuxSandboxes {
         Ok(RevocationReceipt { lease: grant.lease.clone(), was_exposed: false })
     }
 
-    async fn cancel(&self, lease: &SandboxLease, _: &StopReason) -> Result<CancellationReceipt, SandboxError> {
+    async fn cancel(
+        &self,
+        lease: &SandboxLease,
+        _: &StopReason,
+    ) -> Result<CancellationReceipt, SandboxError> {
         self.withdraw(lease);
         retire::cancel(&Home::of(&self.root, &lease.lease), lease).await
     }

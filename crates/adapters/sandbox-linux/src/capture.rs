@@ -77,7 +77,13 @@ impl Capture {
         let head = text_from_start(&self.head, tail.is_empty());
         let tail = text_to_end(&tail);
         let shown = head.raw_bytes + tail.raw_bytes;
-        Ok(OutputCapture { head: head.text, tail: tail.text, truncated: (shown as u64) < self.total, bytes, artifact })
+        Ok(OutputCapture {
+            head: head.text,
+            tail: tail.text,
+            truncated: (shown as u64) < self.total,
+            bytes,
+            artifact,
+        })
     }
 }
 
@@ -91,7 +97,8 @@ struct View {
 fn pieces(bytes: &[u8]) -> impl Iterator<Item = (char, usize)> {
     bytes.utf8_chunks().flat_map(|chunk| {
         let valid = chunk.valid().chars().map(|c| {
-            let shown = if c.is_control() && !matches!(c, '\n' | '\t') { char::REPLACEMENT_CHARACTER } else { c };
+            let shown =
+                if c.is_control() && !matches!(c, '\n' | '\t') { char::REPLACEMENT_CHARACTER } else { c };
             (shown, c.len_utf8())
         });
         let invalid = chunk.invalid();
@@ -123,13 +130,17 @@ fn text_to_end(bytes: &[u8]) -> View {
         len <= WINDOW_BYTES
     });
     let kept = &pieces[pieces.len() - fitting.count()..];
-    View { text: kept.iter().map(|(shown, _)| shown).collect(), raw_bytes: kept.iter().map(|(_, raw)| raw).sum() }
+    View {
+        text: kept.iter().map(|(shown, _)| shown).collect(),
+        raw_bytes: kept.iter().map(|(_, raw)| raw).sum(),
+    }
 }
 
 /// How many bytes at the end start a character that goes on behind them.
 fn cut_at_end(bytes: &[u8]) -> usize {
     let start = bytes.iter().rev().take(3).position(|byte| byte & 0xc0 != 0x80);
-    let Some((back, byte)) = start.and_then(|back| Some((back + 1, bytes.get(bytes.len() - back - 1)?))) else {
+    let Some((back, byte)) = start.and_then(|back| Some((back + 1, bytes.get(bytes.len() - back - 1)?)))
+    else {
         return 0;
     };
     let len = match byte {

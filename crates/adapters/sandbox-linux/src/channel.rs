@@ -35,9 +35,7 @@ impl Channel {
         let mut buffer = vec![0; variable_bytes + FIXED_BYTES];
         let len = message.encode(&mut buffer).ok_or(io::ErrorKind::InvalidInput)?;
         let message = &buffer[..len];
-        self.0
-            .async_io(Interest::WRITABLE, |fd| Ok(socket::send_bytes(fd.as_fd(), message, beside)?))
-            .await
+        self.0.async_io(Interest::WRITABLE, |fd| Ok(socket::send_bytes(fd.as_fd(), message, beside)?)).await
     }
 
     /// Receives the next message into `buffer`. The end of the connection is an error of its kind.
@@ -45,10 +43,8 @@ impl Channel {
         &self,
         buffer: &'b mut [u8],
     ) -> io::Result<(M, Descriptors)> {
-        let (len, descriptors) = self
-            .0
-            .async_io(Interest::READABLE, |fd| Ok(socket::receive(fd.as_fd(), buffer)?))
-            .await?;
+        let (len, descriptors) =
+            self.0.async_io(Interest::READABLE, |fd| Ok(socket::receive(fd.as_fd(), buffer)?)).await?;
         if len == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }

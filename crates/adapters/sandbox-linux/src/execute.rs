@@ -19,8 +19,8 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::time::{Instant, sleep_until};
 
 use crate::capture::Capture;
-use crate::channel::FIXED_BYTES;
 use crate::cgroup::{GroupLimits, Usage};
+use crate::channel::FIXED_BYTES;
 use crate::guest::{io_error, refused};
 use crate::outputs;
 use crate::sandbox::Sandbox;
@@ -55,23 +55,26 @@ pub(crate) async fn execute(
     command: &NamedCommand,
     mut abort: AbortSignal,
 ) -> Result<ExecutionObservation, SandboxError> {
-    let _turn = sandbox.turn.lock().await;
+    let mut turn = sandbox.turn.lock().await;
     sandbox.check_alive()?;
     if !sandbox.has_tree(command.tree) {
         return Err(SandboxError::TreeMissing(command.tree));
     }
     let limits = narrower(&command.limits, &sandbox.limits);
+    let handover = Handover::of(command).map_err(io_error("reading the command"))?;
+    sandbox.settled(&mut turn).await.map_err(|_| SandboxError::Gone(sandbox.lease.lease.clone()))?;
     let group = &sandbox.guest.group;
     let controls = GroupLimits {
         memory_bytes: limits.memory_bytes.get(),
         processes: u64::from(limits.processes) + OWN_PROCESSES,
         cpu_millis: u64::from(limits.cpu_millis),
     };
-    group.limit(controls).map_err(|source| SandboxError::ControlFailed { control: "the control group".into(), source })?;
+    group
+        .limit(controls)
+        .map_err(|source| SandboxError::ControlFailed { control: "the control group".into(), source })?;
     group.forget_peak();
     let before = group.usage();
 
-    let handover = Handover::of(command).map_err(io_error("reading the command"))?;
     let mut unfinished = Unfinished(Some(sandbox));
     let (stdout, stderr) = handover.start(sandbox, command, &limits).await?;
     let mut running = Running {
@@ -86,7 +89,7 @@ pub(crate) async fn execute(
     let ended = running.watch(&mut abort).await?;
     let observation = observe(running, command, ended, before).await?;
     if ended.is_some() {
-        settle(sandbox, command, &limits).await;
+        sandbox.settle(&mut turn, sandbox.volumes(command.tree, &limits)).await;
         unfinished.0 = None;
     }
     Ok(observation)
@@ -163,11 +166,13 @@ impl Handover {
             environment: &self.environment,
         });
         let beside = [stdout_far.as_fd(), stderr_far.as_fd()];
-        sandbox.guest.send(&request, self.variable_bytes(), &beside).await.map_err(|error| match error.kind() {
-            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
-                SandboxError::Gone(sandbox.lease.lease.clone())
+        sandbox.guest.send(&request, self.variable_bytes(), &beside).await.map_err(|error| {
+            match error.kind() {
+                io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
+                    SandboxError::Gone(sandbox.lease.lease.clone())
+                }
+                _ => io_error(what)(error),
             }
-            _ => io_error(what)(error),
         })?;
         Ok((stdout, stderr))
     }
@@ -355,7 +360,12 @@ async fn ended(sandbox: &Sandbox) -> io::Result<Ended> {
 }
 
 /// Waits until more processor time is used than allowed. Each look is at the earliest moment at which that can be.
-async fn cpu_exceeded(sandbox: &Sandbox, limits: &ExecutionLimits, before_us: Option<u64>, next: &mut Instant) {
+async fn cpu_exceeded(
+    sandbox: &Sandbox,
+    limits: &ExecutionLimits,
+    before_us: Option<u64>,
+    next: &mut Instant,
+) {
     let Some(before_us) = before_us else { return std::future::pending().await };
     let limit_us = limits.cpu_time_ms.get().saturating_mul(1000);
     let share = u64::from(limits.cpu_millis).max(1);
@@ -397,7 +407,8 @@ async fn observe(
         None => outputs::none(&command.outputs),
     };
     let wall = ended.map_or(started.elapsed(), |ended| Duration::from_micros(ended.wall_us));
-    let millis = |duration: Duration| DurationMs::new(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX));
+    let millis =
+        |duration: Duration| DurationMs::new(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX));
     Ok(ExecutionObservation {
         incarnation: sandbox.lease.incarnation.clone(),
         effect: command.effect.clone(),
@@ -412,10 +423,4 @@ async fn observe(
         peak_memory_bytes: after.peak_memory_bytes.map(ByteCount::new),
         killed_processes: ended.map_or(0, |ended| ended.killed),
     })
-}
-
-/// Takes the volumes away and lets the guest prepare the next, most likely on the same tree.
-async fn settle(sandbox: &Sandbox, command: &NamedCommand, limits: &ExecutionLimits) {
-    let _ = sandbox.guest.send(&Request::Finish, 0, &[]).await;
-    let _ = sandbox.guest.send(&Request::Prepare(sandbox.volumes(command.tree, limits)), 0, &[]).await;
 }

@@ -36,8 +36,11 @@ fn pick_id(uid_map: &str, gid_map: &str, pick: u32) -> Option<u32> {
         let (low, high) = highest_range(map)?;
         Some((low.max(range.0), high.min(range.1)))
     })?;
-    let (low, high) =
-        if first <= UNUSED.0 && UNUSED.1 <= last { UNUSED } else { (first.max(last.saturating_sub(4095)), last) };
+    let (low, high) = if first <= UNUSED.0 && UNUSED.1 <= last {
+        UNUSED
+    } else {
+        (first.max(last.saturating_sub(4095)), last)
+    };
     let size = high.checked_sub(low)?.checked_add(1)?;
     Some(low + pick % size)
 }

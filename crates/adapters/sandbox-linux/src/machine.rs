@@ -53,7 +53,8 @@ pub(crate) fn environment(limits: &LimitEnforcement) -> Digest {
 
 /// Whether the process that a control group's name starts with is there.
 pub(crate) fn is_process_alive(group: &str) -> bool {
-    let pid = group.split('-').next().and_then(|pid| pid.parse().ok()).and_then(rustix::process::Pid::from_raw);
+    let pid =
+        group.split('-').next().and_then(|pid| pid.parse().ok()).and_then(rustix::process::Pid::from_raw);
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
 }
 

@@ -82,7 +82,11 @@ fn user_namespaces() -> MissingFeature {
     } else {
         "allow unprivileged user namespaces (in a container: a seccomp profile that lets clone make them)"
     };
-    missing("user namespaces", "there is no sandbox without them, and no command runs without a sandbox", mend)
+    missing(
+        "user namespaces",
+        "there is no sandbox without them, and no command runs without a sandbox",
+        mend,
+    )
 }
 
 /// The kernel is too old for what the sandbox rests on.

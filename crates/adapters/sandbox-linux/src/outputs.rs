@@ -18,7 +18,9 @@ type Outputs = (Vec<ExportedOutput>, Vec<RefusedOutput>);
 
 /// Every output refused, where there is no workspace to read from.
 pub(crate) fn none(declared: &[DeclaredOutput]) -> Outputs {
-    let refused = declared.iter().map(|output| RefusedOutput { path: output.path.clone(), why: OutputRefusal::Unreadable });
+    let refused = declared
+        .iter()
+        .map(|output| RefusedOutput { path: output.path.clone(), why: OutputRefusal::Unreadable });
     (Vec::new(), refused.collect())
 }
 
@@ -39,7 +41,10 @@ pub(crate) async fn collect(sandbox: &Sandbox, declared: &[DeclaredOutput]) -> R
 }
 
 /// The guest opens the file, without following any link; this side decides whether it is one that is kept.
-async fn read(sandbox: &Sandbox, output: &DeclaredOutput) -> Result<Result<Bytes, OutputRefusal>, SandboxError> {
+async fn read(
+    sandbox: &Sandbox,
+    output: &DeclaredOutput,
+) -> Result<Result<Bytes, OutputRefusal>, SandboxError> {
     let what = "reading a declared output";
     let path = std::ffi::CString::new(output.path.as_bytes())
         .map_err(|_| io_error(what)(io::ErrorKind::InvalidInput.into()))?;
@@ -85,7 +90,8 @@ fn content(mut file: File, limit: u64) -> Result<Bytes, OutputRefusal> {
     if metadata.size() > limit {
         return Err(OutputRefusal::TooLarge);
     }
-    let mut content = Vec::with_capacity(usize::try_from(metadata.size()).map_err(|_| OutputRefusal::TooLarge)?);
+    let mut content =
+        Vec::with_capacity(usize::try_from(metadata.size()).map_err(|_| OutputRefusal::TooLarge)?);
     let read = file.by_ref().take(limit.saturating_add(1)).read_to_end(&mut content);
     match read {
         Ok(len) if len as u64 > limit => Err(OutputRefusal::TooLarge),

@@ -30,9 +30,11 @@ pub(crate) async fn cancel(home: &Home, lease: &SandboxLease) -> Result<Cancella
 /// Removes the life that `lease` names, and proves it surface by surface.
 pub(crate) async fn destroy(home: &Home, lease: &SandboxLease) -> Result<DestructionReceipt, SandboxError> {
     let record = record_of(home, lease)?;
-    let superseded = record.is_none() && home.read_record().map_err(io_error("reading the record"))?.is_some();
+    let superseded =
+        record.is_none() && home.read_record().map_err(io_error("reading the record"))?.is_some();
     let remaining = if superseded { nothing_remains() } else { remove(home, record.as_ref()).await? };
-    let receipt = DestructionReceipt { incarnation: lease.incarnation.clone(), lease: lease.lease.clone(), remaining };
+    let receipt =
+        DestructionReceipt { incarnation: lease.incarnation.clone(), lease: lease.lease.clone(), remaining };
     if receipt.is_proof() { Ok(receipt) } else { Err(unproven(lease, receipt.remaining)) }
 }
 
@@ -73,7 +75,10 @@ async fn stop(record: &Record) -> Result<Stopped, SandboxError> {
         return Ok(Stopped { killed: 0, remaining: record.group.population().unwrap_or(0) });
     };
     // The guest itself is not one of the command's processes.
-    let killed = record.group.population().map_or_else(|| record.process.companions(), |count| count.saturating_sub(1));
+    let killed = record
+        .group
+        .population()
+        .map_or_else(|| record.process.companions(), |count| count.saturating_sub(1));
     guest.kill().map_err(io_error("killing the guest"))?;
     let has_ended = guest.ended().await;
     let left = emptied(&record.group).await;
@@ -121,6 +126,7 @@ async fn remove(home: &Home, record: Option<&Record>) -> Result<Vec<(String, u32
 fn mounts_below(home: &Home) -> std::io::Result<u32> {
     let place = home.path().to_string_lossy().into_owned();
     let mounts = fs::read_to_string("/proc/self/mountinfo")?;
-    let count = mounts.lines().filter(|line| line.split(' ').nth(4).is_some_and(|at| at.starts_with(&place))).count();
+    let count =
+        mounts.lines().filter(|line| line.split(' ').nth(4).is_some_and(|at| at.starts_with(&place))).count();
     Ok(u32::try_from(count).unwrap_or(u32::MAX))
 }

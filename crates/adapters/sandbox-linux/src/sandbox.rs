@@ -30,10 +30,17 @@ pub(crate) struct Sandbox {
     pub(crate) enforced: LimitEnforcement,
     pub(crate) guest: Guest,
     /// Held by the one execution at a time.
-    pub(crate) turn: tokio::sync::Mutex<()>,
+    pub(crate) turn: tokio::sync::Mutex<Turn>,
     /// The trees that were brought, each with the digest of the batch that it came as.
     trees: Mutex<BTreeMap<Digest, Digest>>,
     stopped: AtomicBool,
+}
+
+/// Whose turn it is, and in what state the last one left the guest.
+#[derive(Default)]
+pub(crate) struct Turn {
+    /// The guest was asked to take the volumes of the last command away, and did not answer yet.
+    finishing: bool,
 }
 
 /// What a sandbox is made of, beside its guest.
@@ -60,7 +67,7 @@ impl Sandbox {
             home,
             enforced,
             guest,
-            turn: tokio::sync::Mutex::new(()),
+            turn: tokio::sync::Mutex::default(),
             trees: Mutex::default(),
             stopped: AtomicBool::new(false),
         };
@@ -81,7 +88,8 @@ impl Sandbox {
         };
         self.home.write_record(&record).map_err(io_error("recording the sandbox"))?;
         for fixture in fixtures {
-            let is_name = !fixture.name.starts_with('.') && !fixture.name.contains('/') && !fixture.name.is_empty();
+            let is_name =
+                !fixture.name.starts_with('.') && !fixture.name.contains('/') && !fixture.name.is_empty();
             if !is_name {
                 return Err(io_error("staging the fixtures")(io::ErrorKind::InvalidInput.into()));
             }
@@ -167,7 +175,8 @@ impl Sandbox {
 
     /// Whether the workspace is a copy of this tree.
     pub(crate) async fn copies(&self, tree: Digest) -> io::Result<bool> {
-        let _turn = self.turn.lock().await;
+        let mut turn = self.turn.lock().await;
+        self.settled(&mut turn).await?;
         self.guest.send(&Request::Prepare(self.volumes(tree, &self.limits)), 0, &[]).await?;
         self.guest
             .receive_until(|response, _| match response {
@@ -175,6 +184,21 @@ impl Sandbox {
                 _ => None,
             })
             .await
+    }
+
+    /// Asks the guest to take the volumes of a command away, and then to prepare the next: most likely the same again.
+    pub(crate) async fn settle(&self, turn: &mut Turn, volumes: Volumes) {
+        turn.finishing = self.guest.send(&Request::Finish, 0, &[]).await.is_ok();
+        let _ = self.guest.send(&Request::Prepare(volumes), 0, &[]).await;
+    }
+
+    /// Waits until the volumes of the last command are gone, because what they held counts as memory of the sandbox.
+    pub(crate) async fn settled(&self, turn: &mut Turn) -> io::Result<()> {
+        if std::mem::take(&mut turn.finishing) {
+            let finished = |response, _| matches!(response, Response::Finished).then_some(());
+            self.guest.receive_until(finished).await?;
+        }
+        Ok(())
     }
 
     /// Whether a tree was brought.

@@ -40,15 +40,13 @@ impl Spawner {
         let (control, far) = Channel::pair()?;
         let (tell, told) = oneshot::channel();
         // The kernel ends the spawner with the thread that started it, so that thread does nothing else.
-        std::thread::Builder::new().name("ambit-spawner".into()).spawn(move || {
-            match start_process(far) {
-                Ok(mut child) => {
-                    let _ = tell.send(Ok(()));
-                    let _ = child.wait();
-                }
-                Err(error) => {
-                    let _ = tell.send(Err(error));
-                }
+        std::thread::Builder::new().name("ambit-spawner".into()).spawn(move || match start_process(far) {
+            Ok(mut child) => {
+                let _ = tell.send(Ok(()));
+                let _ = child.wait();
+            }
+            Err(error) => {
+                let _ = tell.send(Err(error));
             }
         })?;
         told.await.map_err(|_| io::ErrorKind::BrokenPipe)??;
@@ -56,7 +54,11 @@ impl Spawner {
     }
 
     /// Starts a guest, born in `cgroup` where one is given.
-    pub(crate) async fn spawn(&self, request: Spawn, cgroup: Option<BorrowedFd<'_>>) -> Result<Started, SpawnError> {
+    pub(crate) async fn spawn(
+        &self,
+        request: Spawn,
+        cgroup: Option<BorrowedFd<'_>>,
+    ) -> Result<Started, SpawnError> {
         let (control, far) = Channel::pair().map_err(SpawnError::Gone)?;
         let far_end = std::os::fd::AsFd::as_fd(&far);
         let beside: Vec<BorrowedFd<'_>> = [Some(far_end), cgroup].into_iter().flatten().collect();

@@ -84,7 +84,9 @@ impl Facts {
             (EndedBy::Itself, How::NoWorkdir) => Ending::NotStarted { why: NotStarted::WorkdirMissing },
             (EndedBy::Itself, How::NotConfined(_)) => Ending::Indeterminate,
             (EndedBy::Itself, _) if self.cpu_us > self.cpu_limit_us => reached(ResourceLimit::Cpu),
-            (EndedBy::Itself, How::Signalled(SIGKILL)) if self.memory_kills > 0 => reached(ResourceLimit::Memory),
+            (EndedBy::Itself, How::Signalled(SIGKILL)) if self.memory_kills > 0 => {
+                reached(ResourceLimit::Memory)
+            }
             (EndedBy::Itself, How::Signalled(SIGXCPU)) => reached(ResourceLimit::Cpu),
             (EndedBy::Itself, How::Signalled(signal)) => Ending::Signalled { signal },
             (EndedBy::Itself, How::Exited(code)) => Ending::Exited { code },
@@ -130,7 +132,8 @@ mod tests {
 
     #[test]
     fn a_limit_met_on_the_way_does_not_hide_the_exit_code() {
-        let survived = Facts { memory_kills: 1, process_refusals: 3, ..facts(How::Exited(3), EndedBy::Itself) };
+        let survived =
+            Facts { memory_kills: 1, process_refusals: 3, ..facts(How::Exited(3), EndedBy::Itself) };
         let (ending, breaches) = survived.verdict();
         assert_eq!(ending, Ending::Exited { code: 3 });
         assert_eq!(breaches, BTreeSet::from([ResourceLimit::Memory, ResourceLimit::Pids]));

@@ -51,7 +51,12 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    pub(super) fn add(&mut self, controller: Controller, hierarchy: Hierarchy, directory: PathBuf) -> io::Result<()> {
+    pub(super) fn add(
+        &mut self,
+        controller: Controller,
+        hierarchy: Hierarchy,
+        directory: PathBuf,
+    ) -> io::Result<()> {
         if !self.directories().any(|made| made == directory) {
             fs::create_dir(&directory)?;
         }
@@ -63,7 +68,10 @@ impl Group {
     pub(crate) fn directories(&self) -> impl Iterator<Item = &Path> {
         self.members.iter().enumerate().filter_map(|(index, member)| {
             let earlier = &self.members[..index];
-            earlier.iter().all(|earlier| earlier.directory != member.directory).then_some(member.directory.as_path())
+            earlier
+                .iter()
+                .all(|earlier| earlier.directory != member.directory)
+                .then_some(member.directory.as_path())
         })
     }
 
@@ -183,9 +191,17 @@ impl Member {
             (Controller::Pids, _) => self.write("pids.max", &limits.processes.to_string()),
             (Controller::Cpu, Hierarchy::Legacy) => {
                 self.write("cpu.cfs_period_us", &PERIOD_US.to_string())?;
-                self.write("cpu.cfs_quota_us", &quota_us.to_string())
+                match self.write("cpu.cfs_quota_us", &quota_us.to_string()) {
+                    // A group above has less than is asked for here, and its limit holds.
+                    Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                        self.write("cpu.cfs_quota_us", "-1")
+                    }
+                    other => other,
+                }
             }
-            (Controller::Cpu, Hierarchy::Unified) => self.write("cpu.max", &format!("{quota_us} {PERIOD_US}")),
+            (Controller::Cpu, Hierarchy::Unified) => {
+                self.write("cpu.max", &format!("{quota_us} {PERIOD_US}"))
+            }
             (Controller::CpuAccounting, _) => Ok(()),
         }
     }

@@ -41,9 +41,7 @@ impl Layout {
         let own = read("/proc/self/cgroup");
         let bases = Controller::ALL
             .into_iter()
-            .filter_map(|controller| {
-                candidates(controller, &mounts, &own).into_iter().find(Base::is_usable)
-            })
+            .filter_map(|controller| candidates(controller, &mounts, &own).into_iter().find(Base::is_usable))
             .collect();
         Self { bases }
     }
@@ -127,10 +125,14 @@ fn candidates(controller: Controller, mounts: &[Mounted], own: &str) -> Vec<Base
             Hierarchy::Legacy => controller.legacy_name(),
             Hierarchy::Unified => "",
         };
-        if mounted.hierarchy == Hierarchy::Legacy && !mounted.controllers.iter().any(|mounted| mounted == name) {
+        if mounted.hierarchy == Hierarchy::Legacy
+            && !mounted.controllers.iter().any(|mounted| mounted == name)
+        {
             continue;
         }
-        let Some(directory) = own_group(own, name).and_then(|group| mounted.place_of(&group)) else { continue };
+        let Some(directory) = own_group(own, name).and_then(|group| mounted.place_of(&group)) else {
+            continue;
+        };
         let base = |directory| Base { controller, hierarchy: mounted.hierarchy, directory };
         match mounted.hierarchy {
             Hierarchy::Legacy => candidates.push(base(directory)),

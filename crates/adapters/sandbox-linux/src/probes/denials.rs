@@ -60,7 +60,12 @@ const DENIALS: [Denial; 10] = [
         control: &["write", "/dev/null", "x"],
         errnos: &[EROFS],
     },
-    Denial { id: "denied.kernel.mount", denied: &["call", "165"], control: &["call", "39"], errnos: &[EPERM] },
+    Denial {
+        id: "denied.kernel.mount",
+        denied: &["call", "165"],
+        control: &["call", "39"],
+        errnos: &[EPERM],
+    },
     Denial {
         id: "denied.kernel.namespace",
         denied: &["call", "272", "0x10000000"],
@@ -116,17 +121,23 @@ async fn denied(subject: &Subject<'_>, denial: &Denial) -> Probe {
 /// A server on the host's loopback answers the host, and nobody inside.
 async fn host_loopback(subject: &Subject<'_>) -> Probe {
     let id = "denied.network.host-loopback";
-    let (control, address) = match TcpListener::bind("127.0.0.1:0").and_then(|server| Ok((server.local_addr()?, server))) {
-        Ok((address, server)) => (TcpStream::connect(address).is_ok(), Some((address, server))),
-        Err(_) => (false, None),
-    };
+    let (control, address) =
+        match TcpListener::bind("127.0.0.1:0").and_then(|server| Ok((server.local_addr()?, server))) {
+            Ok((address, server)) => (TcpStream::connect(address).is_ok(), Some((address, server))),
+            Err(_) => (false, None),
+        };
     let Some((address, _server)) = address else {
         return probe(ProbeFamily::Denied, id, false, "the host has no loopback to listen on");
     };
     let port = address.port().to_string();
     let (succeeded, said) = subject.attempt(&["connect", "127.0.0.1", &port]).await;
     let passed = control && !succeeded && said == "errno 111";
-    probe(ProbeFamily::Denied, id, passed, format!("{said}; the host itself: {}", if control { "ok" } else { "no" }))
+    probe(
+        ProbeFamily::Denied,
+        id,
+        passed,
+        format!("{said}; the host itself: {}", if control { "ok" } else { "no" }),
+    )
 }
 
 /// A secret in a file of the host, readable to the sandbox's user, is not there inside.

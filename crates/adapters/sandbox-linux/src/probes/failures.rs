@@ -63,11 +63,19 @@ async fn of_the_whole(subject: &Subject<'_>) -> Vec<Probe> {
     if enforced.memory != Enforcer::RlimitPerProcess {
         let small = ExecutionLimits { memory_bytes: ByteCount::new(16 << 20), ..LIMITS };
         let seen = subject.run_within(&["hog", "48"], small).await;
-        probes.push(told("failure.limit.memory", &seen, Ending::LimitReached { limit: ResourceLimit::Memory }));
+        probes.push(told(
+            "failure.limit.memory",
+            &seen,
+            Ending::LimitReached { limit: ResourceLimit::Memory },
+        ));
     }
     if enforced.processes != Enforcer::RlimitPerProcess {
         let few = ExecutionLimits { processes: 4, ..LIMITS };
-        probes.push(met("failure.limit.pids", &subject.run_within(&["fork", "20"], few).await, ResourceLimit::Pids));
+        probes.push(met(
+            "failure.limit.pids",
+            &subject.run_within(&["fork", "20"], few).await,
+            ResourceLimit::Pids,
+        ));
     }
     if enforced.cpu != Enforcer::RlimitPerProcess {
         let short = ExecutionLimits { cpu_time_ms: DurationMs::new(20), ..LIMITS };

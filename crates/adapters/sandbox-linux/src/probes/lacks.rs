@@ -11,8 +11,7 @@ fn lack(feature: &str, consequence: &str, mend: &str) -> MissingFeature {
 
 /// Everything that is missing.
 pub(super) fn of(limits: &LimitEnforcement, copied: bool) -> Vec<MissingFeature> {
-    const DELEGATE: &str =
-        "run as root, or under a control group that is delegated with its controllers (systemd-run --user --scope -p Delegate=yes)";
+    const DELEGATE: &str = "run as root, or under a control group that is delegated with its controllers (systemd-run --user --scope -p Delegate=yes)";
     let mut lacks = Vec::new();
     let mut unless_grouped = |enforcer, feature, consequence| {
         if enforcer == Enforcer::RlimitPerProcess {

@@ -28,7 +28,10 @@ async fn abort(subject: &Subject<'_>) -> Probe {
     let (goes_on, said) = subject.attempt(&["list", "/proc"]).await;
     // Only the guest and the prober itself.
     let processes = said.lines().filter(|name| name.parse::<u32>().is_ok()).count();
-    let observed = format!("{:?}, then {processes} processes", seen.map(|seen| seen.ending).map_err(|error| error.code()));
+    let observed = format!(
+        "{:?}, then {processes} processes",
+        seen.map(|seen| seen.ending).map_err(|error| error.code())
+    );
     probe(ProbeFamily::Cancellation, "cancellation.abort", aborted && goes_on && processes == 2, observed)
 }
 
@@ -61,15 +64,17 @@ async fn cancel(subject: &Subject<'_>) -> Probe {
     let receipt = subject.backend.cancel(&subject.lease, &StopReason::CustomerCancelled).await;
     let stopped = receipt.as_ref().is_ok_and(|receipt| receipt.remaining_processes == 0);
     let gone = matches!(subject.run(&["exit", "0"]).await, Err(SandboxError::Gone(_)));
-    let observed = receipt.map_or_else(|error| error.code().to_owned(), |receipt| {
-        format!("{} processes remain", receipt.remaining_processes)
-    });
+    let observed = receipt.map_or_else(
+        |error| error.code().to_owned(),
+        |receipt| format!("{} processes remain", receipt.remaining_processes),
+    );
     probe(ProbeFamily::Cancellation, "cancellation.cancel", stopped && gone, observed)
 }
 
 async fn destroy(subject: &Subject<'_>) -> Probe {
     let receipt = subject.backend.destroy(&subject.lease).await;
     let proven = receipt.as_ref().is_ok_and(ambit_ports::sandbox::DestructionReceipt::is_proof);
-    let observed = receipt.map_or_else(|error| error.to_string(), |receipt| format!("{:?}", receipt.remaining));
+    let observed =
+        receipt.map_or_else(|error| error.to_string(), |receipt| format!("{:?}", receipt.remaining));
     probe(ProbeFamily::Cleanup, "cleanup.destroy", proven, observed)
 }

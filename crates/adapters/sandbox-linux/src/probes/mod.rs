@@ -12,15 +12,18 @@ mod subject;
 
 use ambit_ids::Digest;
 use ambit_ports::sandbox::{
-    Cancellation, CapabilityManifest, Egress, Isolation, ManifestVersion, Preview, Probe, ProbeFamily, ProviderAudit,
-    SandboxError, SandboxPort as _, SecretDelivery,
+    Cancellation, CapabilityManifest, Egress, Isolation, ManifestVersion, Preview, Probe, ProbeFamily,
+    ProviderAudit, SandboxError, SandboxPort as _, SecretDelivery,
 };
 
 use crate::backend::LinuxSandboxes;
 use subject::Subject;
 
 /// Measures the backend. `environment` names everything that the answer depends on.
-pub(crate) async fn measure(backend: &LinuxSandboxes, environment: Digest) -> Result<CapabilityManifest, SandboxError> {
+pub(crate) async fn measure(
+    backend: &LinuxSandboxes,
+    environment: Digest,
+) -> Result<CapabilityManifest, SandboxError> {
     let beside = backend.beside("probes")?;
     let subject = Subject::allocate(&beside, "inside").await?;
     let mut probes = denials::all(&subject).await;
@@ -44,7 +47,11 @@ pub(crate) async fn measure(backend: &LinuxSandboxes, environment: Digest) -> Re
             Isolation::Unproven
         },
         egress: if proven("denied.network.") { Egress::DenyAll } else { Egress::Unproven },
-        secret_delivery: if proven("denied.canary.") { SecretDelivery::NoneBound } else { SecretDelivery::Unproven },
+        secret_delivery: if proven("denied.canary.") {
+            SecretDelivery::NoneBound
+        } else {
+            SecretDelivery::Unproven
+        },
         preview: Preview::Disabled,
         cancellation: if proven("cancellation.") && proven("cleanup.") {
             Cancellation::ProcessStopThenDestroy

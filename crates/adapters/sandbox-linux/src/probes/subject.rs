@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use ambit_gates::Ending;
 use ambit_ids::{
-    ByteCount, Digest, DurationMs, EffectKey, ExecutionLimits, GateId, OrganizationId, ProjectId, RepoPath, RunId, Scope,
+    ByteCount, Digest, DurationMs, EffectKey, ExecutionLimits, GateId, OrganizationId, ProjectId, RepoPath,
+    RunId, Scope,
 };
 use ambit_ports::blobs::BlobStore as _;
 use ambit_ports::sandbox::{
-    BatchFile, BatchFileKind, DeclaredOutput, ExecutionObservation, FileBatch, NamedCommand, SandboxError, SandboxLease,
-    SandboxPort as _, SandboxSpec,
+    BatchFile, BatchFileKind, DeclaredOutput, ExecutionObservation, FileBatch, NamedCommand, SandboxError,
+    SandboxLease, SandboxPort as _, SandboxSpec,
 };
 use ambit_ports::{AbortHandle, AbortSignal};
 use bytes::Bytes;
@@ -46,7 +47,10 @@ fn named<T, E: std::error::Error + Send + Sync + 'static>(value: Result<T, E>) -
 impl<'a> Subject<'a> {
     /// Allocates a sandbox from an empty image and stages the prober.
     pub(super) async fn allocate(backend: &'a LinuxSandboxes, name: &str) -> Result<Self, SandboxError> {
-        let scope = Scope { organization: named(OrganizationId::new("ambit"))?, project: named(ProjectId::new("probes"))? };
+        let scope = Scope {
+            organization: named(OrganizationId::new("ambit"))?,
+            project: named(ProjectId::new("probes"))?,
+        };
         let blobs = ProbeBlobs::default();
         let spec = SandboxSpec {
             scope,
@@ -86,11 +90,17 @@ impl<'a> Subject<'a> {
             gate: named(GateId::new("probe"))?,
             effect: named(EffectKey::new("probe"))?,
             tree: self.tree,
-            argv: std::iter::once("/workspace/probe").chain(words.iter().copied()).map(str::to_owned).collect(),
+            argv: std::iter::once("/workspace/probe")
+                .chain(words.iter().copied())
+                .map(str::to_owned)
+                .collect(),
             environment: vec![("PROBE".into(), "1".into())],
             workdir: None,
             limits,
-            outputs: vec![DeclaredOutput { path: named(RepoPath::from_bytes(b"out"))?, limit: ByteCount::new(1024) }],
+            outputs: vec![DeclaredOutput {
+                path: named(RepoPath::from_bytes(b"out"))?,
+                limit: ByteCount::new(1024),
+            }],
         })
     }
 

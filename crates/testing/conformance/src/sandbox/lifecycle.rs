@@ -49,6 +49,19 @@ pub async fn a_run_has_one_sandbox(bench: &Bench) {
     bench.destroy(&other).await;
 }
 
+/// There is no image but by its digest, and a run keeps the one that it started with.
+pub async fn an_image_is_named_by_its_digest(bench: &Bench) {
+    let mut spec = bench.spec("lifecycle-image");
+    spec.image = Digest::of(b"an image that nobody has");
+    let refused = bench.port.allocate(spec.clone()).await;
+    assert!(matches!(&refused, Err(SandboxError::Image(_))), "{refused:?}");
+    let staged = bench.staged("lifecycle-image").await;
+    let refused = bench.port.allocate(spec).await;
+    assert!(matches!(&refused, Err(SandboxError::Conflict(_) | SandboxError::Image(_))), "{refused:?}");
+    bench.allowed(&staged, &["loopback"]).await;
+    bench.destroy(&staged).await;
+}
+
 /// A command runs on exactly the tree that it names, each time anew.
 pub async fn every_execution_starts_from_the_tree(bench: &Bench) {
     let staged = bench.staged("lifecycle-tree").await;

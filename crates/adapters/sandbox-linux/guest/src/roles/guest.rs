@@ -10,7 +10,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, read};
 use rustix::net::{AddressFamily, SocketType, socket as new_socket};
-use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions, set_dumpable_behavior};
+use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, set_dumpable_behavior};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, Gid, Uid, set_capabilities, set_thread_groups, set_thread_res_gid,
     set_thread_res_uid,
@@ -55,6 +55,7 @@ fn be_born(mapped: &OwnedFd, foreign: bool) -> Result<(), Failed> {
     rustix::thread::set_no_new_privs(true).at(Step::Capabilities)?;
     rustix::thread::set_name(c"sandbox").at(Step::Identity)?;
     rustix::system::sethostname(HOST_NAME).at(Step::Hostname)?;
+    rustix::system::setdomainname(b"").at(Step::Hostname)?;
     raise_loopback().at(Step::Network)?;
     root::enter()?;
     leave_the_hosts_streams().at(Step::Devices)?;
@@ -95,9 +96,9 @@ struct Ready<'b> {
 
 fn serve(control: BorrowedFd<'_>) -> Result<(), Errno> {
     socket::send(control, &Response::Born, &[])?;
-    let mut buffer = [0; MESSAGE_BYTES];
-    let mut filter_space = [0; FILTER_BYTES];
-    let (len, [image_mount, share_mount, _]) = socket::receive(control, &mut buffer)?;
+    let buffer = raw::allocate::<[u8; MESSAGE_BYTES]>()?;
+    let filter_space = raw::allocate::<[u8; FILTER_BYTES]>()?;
+    let (len, [image_mount, share_mount, _]) = socket::receive(control, buffer)?;
     if len == 0 {
         return Ok(());
     }
@@ -121,7 +122,7 @@ fn serve(control: BorrowedFd<'_>) -> Result<(), Errno> {
     socket::send(control, &Response::Assembled, &[])?;
     let mut ready = Ready { trees, filter: filter_space, children, mounted: None, launcher: None };
     loop {
-        let (len, [stdout, stderr, _]) = socket::receive(control, &mut buffer)?;
+        let (len, [stdout, stderr, _]) = socket::receive(control, buffer)?;
         if len == 0 {
             return Ok(());
         }
@@ -141,13 +142,11 @@ fn serve(control: BorrowedFd<'_>) -> Result<(), Errno> {
             // The command had ended already when this was sent.
             Request::Stop => {}
             Request::Open(path) => ready.open(control, path)?,
-            Request::Finish => {
-                let response = match ready.finish() {
-                    Ok(()) => Response::Finished,
-                    Err(failed) => Response::Failed(failed),
-                };
-                socket::send(control, &response, &[])?;
-            }
+            Request::Finish => match ready.finish() {
+                Ok(()) => socket::send(control, &Response::Finished, &[])?,
+                // The next command must not find what could not be taken away.
+                Err(failed) => return socket::send(control, &Response::Failed(failed), &[]),
+            },
             Request::Assemble { .. } => return Err(Errno::BADMSG),
         }
     }
@@ -230,6 +229,7 @@ impl Ready<'_> {
     ) -> Result<(How, EndedBy, u32), Errno> {
         let mut by = EndedBy::Itself;
         let mut how = None;
+        let mut killed = 0;
         while how.is_none() {
             let now_us = raw::monotonic_us();
             let left = Duration::from_micros(deadline_us.saturating_sub(now_us));
@@ -249,6 +249,7 @@ impl Ready<'_> {
                         how = Some(status_of(status));
                         break;
                     }
+                    killed += u32::from(by != EndedBy::Itself && is_killed(status));
                 }
             }
             if how.is_some() || by != EndedBy::Itself {
@@ -266,10 +267,10 @@ impl Ready<'_> {
                 by = EndedBy::Deadline;
             }
             if by != EndedBy::Itself {
-                raw::kill_all(KILL)?;
+                kill_all()?;
             }
         }
-        let killed = kill_the_rest()?;
+        killed += kill_the_rest()?;
         Ok((how.unwrap_or(How::Signalled(9)), by, killed))
     }
 
@@ -284,7 +285,6 @@ impl Ready<'_> {
     /// Takes away what the last command had, so that the next finds nothing of it.
     fn finish(&mut self) -> Result<(), Failed> {
         if self.launcher.take().is_some() {
-            raw::kill_all(KILL).at(Step::Launcher)?;
             kill_the_rest().at(Step::Launcher)?;
         }
         if let Some(mounted) = self.mounted.take() {
@@ -295,7 +295,7 @@ impl Ready<'_> {
     }
 }
 
-fn next_ended(options: WaitOptions) -> Result<Option<(Pid, rustix::process::WaitStatus)>, Errno> {
+fn next_ended(options: WaitOptions) -> Result<Option<(Pid, WaitStatus)>, Errno> {
     match rustix::process::wait(options) {
         Ok(ended) => Ok(ended),
         Err(Errno::CHILD) => Ok(None),
@@ -303,7 +303,7 @@ fn next_ended(options: WaitOptions) -> Result<Option<(Pid, rustix::process::Wait
     }
 }
 
-fn status_of(status: rustix::process::WaitStatus) -> How {
+fn status_of(status: WaitStatus) -> How {
     let number = |value: i32| u8::try_from(value & 0xff).unwrap_or(u8::MAX);
     match (status.exit_status(), status.terminating_signal()) {
         (Some(code), _) => How::Exited(number(code)),
@@ -312,17 +312,33 @@ fn status_of(status: rustix::process::WaitStatus) -> How {
     }
 }
 
+/// Kills every process but this one; there may be none.
+fn kill_all() -> Result<(), Errno> {
+    match raw::kill_all(KILL) {
+        Err(Errno::SRCH) => Ok(()),
+        other => other,
+    }
+}
+
+fn is_killed(status: WaitStatus) -> bool {
+    status.terminating_signal().is_some_and(|signal| u32::try_from(signal) == Ok(KILL))
+}
+
 /// Kills every process but this one, waits for all of them, and answers how many were alive.
 fn kill_the_rest() -> Result<u32, Errno> {
-    match raw::kill_all(KILL) {
-        Ok(()) | Err(Errno::SRCH) => {}
-        Err(errno) => return Err(errno),
-    }
     let mut killed = 0;
-    while let Some((_, status)) = next_ended(WaitOptions::empty())? {
-        if status.terminating_signal() == Some(9) {
-            killed += 1;
+    let mut options = WaitOptions::NOHANG;
+    loop {
+        match rustix::process::wait(options) {
+            // Whatever lives in the namespace descends from this process. The kernel looks at every process of the machine
+            // when all are to be killed, so that is done only where there is one.
+            Err(Errno::CHILD) => return Ok(killed),
+            Err(errno) => return Err(errno),
+            Ok(Some((_, status))) => killed += u32::from(is_killed(status)),
+            Ok(None) => {
+                kill_all()?;
+                options = WaitOptions::empty();
+            }
         }
     }
-    Ok(killed)
 }

@@ -9,7 +9,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, open, openat, openat2};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-use rustix::process::{DumpableBehavior, Pid, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+use rustix::process::{DumpableBehavior, Pid, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use crate::Step;
@@ -134,8 +134,11 @@ fn fence(volumes: &Mounted) -> Result<(), Errno> {
 
 /// Waits for the command and becomes it. Answers only where it cannot.
 fn launch(socket: BorrowedFd<'_>) -> How {
-    let mut buffer = [0; MESSAGE_BYTES];
-    let Ok((len, [Some(stdout), Some(stderr), _])) = socket::receive(socket, &mut buffer) else {
+    let buffer = match raw::allocate::<[u8; MESSAGE_BYTES]>().at(Step::Launcher) {
+        Ok(buffer) => buffer,
+        Err(failed) => return How::NotConfined(failed),
+    };
+    let Ok((len, [Some(stdout), Some(stderr), _])) = socket::receive(socket, buffer) else {
         raw::exit(0);
     };
     let Some(Request::Execute(command)) = Request::decode(&buffer[..len]) else {
@@ -164,17 +167,20 @@ fn enter_workdir(workdir: &CStr) -> Result<(), Errno> {
 
 fn limit(limits: ProcessLimits) -> Result<(), Failed> {
     let all = [
-        (Resource::Core, 0),
+        // No dump to a file, and none to a helper of the host either: that one looks only for this value.
+        (Resource::Core, 1),
         (Resource::Cpu, limits.cpu_seconds),
         (Resource::Nproc, limits.processes),
         (Resource::Data, limits.data_bytes),
         (Resource::Nofile, limits.open_files),
     ];
     for (resource, wanted) in all {
-        // A limit that is tighter already cannot be, and need not be, raised.
-        let inherited = rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX);
-        let value = Some(wanted.min(inherited));
-        setrlimit(resource, Rlimit { current: value, maximum: value }).at(Step::ProcessLimits)?;
+        let set = |value| setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) });
+        match set(wanted) {
+            // A limit that is tighter already cannot be, and need not be, raised.
+            Err(Errno::PERM) => set(getrlimit(resource).maximum.unwrap_or(wanted)).at(Step::ProcessLimits)?,
+            other => other.at(Step::ProcessLimits)?,
+        }
     }
     Ok(())
 }
@@ -187,16 +193,21 @@ fn connect(stdout: &OwnedFd, stderr: &OwnedFd) -> Result<(), Errno> {
 }
 
 fn become_command(command: &Execute<'_>) -> How {
-    let (Some(arguments), Some(environment)) =
-        (Strings::of(strings(command.arguments)), Strings::of(strings(command.environment)))
-    else {
-        return How::NotConfined(Failed { step: Step::Message, errno: Errno::TOOBIG.raw_os_error() });
+    let not_confined =
+        |errno: Errno| How::NotConfined(Failed { step: Step::Launcher, errno: errno.raw_os_error() });
+    let arguments = match Strings::of(strings(command.arguments)) {
+        Ok(arguments) => arguments,
+        Err(errno) => return not_confined(errno),
+    };
+    let environment = match Strings::of(strings(command.environment)) {
+        Ok(environment) => environment,
+        Err(errno) => return not_confined(errno),
     };
     let Some(program) = strings(command.arguments).next() else {
         return How::NotFound;
     };
     if let Err(errno) = raw::unblock_signals() {
-        return How::NotConfined(Failed { step: Step::Launcher, errno: errno.raw_os_error() });
+        return not_confined(errno);
     }
     let attempt = |path: &CStr| raw::execve(path, &arguments, &environment);
     let mut why = How::NotFound;

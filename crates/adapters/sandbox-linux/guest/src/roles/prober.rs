@@ -193,7 +193,7 @@ fn files(directory: &CStr, count: usize) -> Result<usize, Errno> {
 /// Takes memory and touches every page of it.
 fn hog(mebibytes: usize) -> Result<usize, Errno> {
     for _ in 0..mebibytes {
-        raw::allocate(1 << 20)?.iter_mut().step_by(4096).for_each(|byte| *byte = 1);
+        raw::allocate::<[u8; 1 << 20]>()?.iter_mut().step_by(4096).for_each(|byte| *byte = 1);
     }
     Ok(mebibytes)
 }

@@ -99,21 +99,24 @@ pub fn fork_into(namespaces: u64, cgroup: Option<BorrowedFd<'_>>) -> Result<Fork
 
 /// Texts as an exec takes them: pointers, and a null pointer after the last.
 pub struct Strings<'a> {
-    pointers: [*const c_char; STRINGS + 1],
+    pointers: &'static mut [*const c_char; STRINGS + 1],
     texts: PhantomData<&'a CStr>,
 }
 
 impl<'a> Strings<'a> {
-    /// The list of these texts; `None` where there are more than [`STRINGS`].
-    pub fn of(texts: impl Iterator<Item = &'a CStr>) -> Option<Self> {
-        let mut list = Self { pointers: [core::ptr::null(); STRINGS + 1], texts: PhantomData };
+    /// The list of these texts.
+    ///
+    /// # Errors
+    /// `E2BIG` where there are more than [`STRINGS`].
+    pub fn of(texts: impl Iterator<Item = &'a CStr>) -> Result<Self> {
+        let list = Self { pointers: allocate()?, texts: PhantomData };
         for (index, text) in texts.enumerate() {
             if index == STRINGS {
-                return None;
+                return Err(Errno::TOOBIG);
             }
             list.pointers[index] = text.as_ptr();
         }
-        Some(list)
+        Ok(list)
     }
 }
 
@@ -175,14 +178,26 @@ pub fn attempt(number: u32, arguments: [usize; 5]) -> Result<usize> {
     unsafe { call(number, arguments) }
 }
 
-/// A writable region of memory that nothing else uses; it is never given back.
-pub fn allocate(len: usize) -> Result<&'static mut [u8]> {
+/// A type of which memory full of zeroes is a value.
+///
+/// # Safety
+/// As it says.
+pub unsafe trait Zeroed {}
+
+// SAFETY: zero is a byte.
+unsafe impl<const N: usize> Zeroed for [u8; N] {}
+
+// SAFETY: zero is the null pointer.
+unsafe impl<const N: usize> Zeroed for [*const c_char; N] {}
+
+/// A value of zeroes in memory of its own, which is never given back. Pages of it that nobody touches cost nothing.
+pub fn allocate<T: Zeroed>() -> Result<&'static mut T> {
     let protection = (sys::PROT_READ | sys::PROT_WRITE) as usize;
     let flags = (sys::MAP_PRIVATE | sys::MAP_ANONYMOUS) as usize;
-    // SAFETY: a mapping at a place of the kernel's choice. The sixth argument is the offset.
-    let at = unsafe { call(sys::__NR_mmap, [0, len, protection, flags, usize::MAX]) }?;
-    // SAFETY: the region is `len` bytes of zeroes, and only the answer refers to it.
-    Ok(unsafe { core::slice::from_raw_parts_mut(at as *mut u8, len) })
+    // SAFETY: a mapping at a place of the kernel's choice, with an offset of zero.
+    let at = unsafe { call(sys::__NR_mmap, [0, size_of::<T>(), protection, flags, usize::MAX]) }?;
+    // SAFETY: the region starts on a page, is as large as the type and full of zeroes, and only the answer refers to it.
+    Ok(unsafe { &mut *(at as *mut T) })
 }
 
 const fn signal_bit(signal: u32) -> u64 {

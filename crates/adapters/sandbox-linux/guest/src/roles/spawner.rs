@@ -40,7 +40,7 @@ pub fn run(control: BorrowedFd<'_>) -> Result<(), Errno> {
             return Ok(());
         }
         let request = Spawn::decode(&buffer[..len]).ok_or(Errno::BADMSG)?;
-        match start(request, guest_end.ok_or(Errno::BADMSG)?, cgroup) {
+        match start(request, &guest_end.ok_or(Errno::BADMSG)?, cgroup) {
             Ok((pid, process)) => {
                 socket::send(
                     control,
@@ -53,14 +53,15 @@ pub fn run(control: BorrowedFd<'_>) -> Result<(), Errno> {
     }
 }
 
-fn start(request: Spawn, guest_end: OwnedFd, cgroup: Option<OwnedFd>) -> Result<(Pid, OwnedFd), Failed> {
+fn start(request: Spawn, guest_end: &OwnedFd, cgroup: Option<OwnedFd>) -> Result<(Pid, OwnedFd), Failed> {
     let failed = |step| move |errno: Errno| Failed { step, errno: errno.raw_os_error() };
     let (mapped, map_done) = pipe_with(PipeFlags::CLOEXEC).map_err(failed(Step::Namespaces))?;
-    let forked = raw::fork_into(NAMESPACES, cgroup.as_ref().map(AsFd::as_fd)).map_err(failed(Step::Namespaces))?;
+    let forked =
+        raw::fork_into(NAMESPACES, cgroup.as_ref().map(AsFd::as_fd)).map_err(failed(Step::Namespaces))?;
     match forked {
         Fork::Child => {
             drop((map_done, cgroup));
-            guest::run(&guest_end, mapped, request.foreign)
+            guest::run(guest_end, mapped, request.foreign)
         }
         Fork::Parent((pid, process)) => {
             // Dropping the pipe without a byte ends the child, which waits for it.
