@@ -288,7 +288,7 @@ impl Running<'_> {
             self.sandbox.guest.process.ended().await;
         }
         // Every process that could write has ended, so what is left in the pipes is all there is.
-        let _ = tokio::time::timeout(DRAIN_GRACE, self.drain()).await.map_or(Ok(()), |drained| drained)?;
+        tokio::time::timeout(DRAIN_GRACE, self.drain()).await.unwrap_or(Ok(()))?;
         Ok(ended)
     }
 

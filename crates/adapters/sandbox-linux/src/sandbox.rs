@@ -239,7 +239,8 @@ impl Source {
     /// user cannot make one, and its sandboxes have its own rights.
     fn of(path: &Path) -> io::Result<Self> {
         let path = path.canonicalize()?;
-        let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+        let flags =
+            OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
         match open_tree(rustix::fs::CWD, &path, flags) {
             Ok(mount) => Ok(Self { path: CString::default(), mount: Some(mount) }),
             Err(_) => Ok(Self { path: CString::new(path.as_os_str().as_bytes())?, mount: None }),

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use ambit_gates::{Ending, NotStarted, ResourceLimit};
 use ambit_sandbox_guest::wire::{Ended, EndedBy, How};
 
-const SIGKILL: u8 = 9;
 const SIGXCPU: u8 = 24;
 
 /// Why this side ended a command.
@@ -84,9 +83,9 @@ impl Facts {
             (EndedBy::Itself, How::NoWorkdir) => Ending::NotStarted { why: NotStarted::WorkdirMissing },
             (EndedBy::Itself, How::NotConfined(_)) => Ending::Indeterminate,
             (EndedBy::Itself, _) if self.cpu_us > self.cpu_limit_us => reached(ResourceLimit::Cpu),
-            (EndedBy::Itself, How::Signalled(SIGKILL)) if self.memory_kills > 0 => {
-                reached(ResourceLimit::Memory)
-            }
+            (EndedBy::Itself, How::Exited(0)) => Ending::Exited { code: 0 },
+            // A shell or a test runner tells in its own way that a child of it was killed; the reason is the memory.
+            (EndedBy::Itself, _) if self.memory_kills > 0 => reached(ResourceLimit::Memory),
             (EndedBy::Itself, How::Signalled(SIGXCPU)) => reached(ResourceLimit::Cpu),
             (EndedBy::Itself, How::Signalled(signal)) => Ending::Signalled { signal },
             (EndedBy::Itself, How::Exited(code)) => Ending::Exited { code },
@@ -131,12 +130,19 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_met_on_the_way_does_not_hide_the_exit_code() {
-        let survived =
-            Facts { memory_kills: 1, process_refusals: 3, ..facts(How::Exited(3), EndedBy::Itself) };
-        let (ending, breaches) = survived.verdict();
-        assert_eq!(ending, Ending::Exited { code: 3 });
-        assert_eq!(breaches, BTreeSet::from([ResourceLimit::Memory, ResourceLimit::Pids]));
+    fn a_limit_met_on_the_way_does_not_hide_how_it_ended() {
+        let refused = Facts { process_refusals: 3, ..facts(How::Exited(3), EndedBy::Itself) };
+        assert_eq!(refused.verdict(), (Ending::Exited { code: 3 }, BTreeSet::from([ResourceLimit::Pids])));
+        let survived = Facts { memory_kills: 1, ..facts(How::Exited(0), EndedBy::Itself) };
+        assert_eq!(survived.verdict(), (Ending::Exited { code: 0 }, BTreeSet::from([ResourceLimit::Memory])));
+    }
+
+    #[test]
+    fn a_child_that_was_starved_makes_the_failure_one_of_memory() {
+        for how in [How::Exited(137), How::Exited(1), How::Signalled(9), How::Signalled(6)] {
+            let starved = Facts { memory_kills: 1, ..facts(how, EndedBy::Itself) };
+            assert_eq!(starved.verdict().0, Ending::LimitReached { limit: ResourceLimit::Memory }, "{how:?}");
+        }
     }
 
     #[test]

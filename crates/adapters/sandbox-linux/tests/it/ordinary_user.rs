@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use ambit_ports::sandbox::{SandboxError, SandboxPort as _};
+use ambit_ports::sandbox::SandboxError;
 use tempfile::TempDir;
 
 use crate::support::bench;

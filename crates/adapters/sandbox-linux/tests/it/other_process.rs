@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ambit_conformance::sandbox::{Bench, Staged};
 use ambit_gates::Ending;
 use ambit_ports::AbortHandle;
-use ambit_ports::sandbox::{SandboxError, SandboxLease, SandboxPort as _};
+use ambit_ports::sandbox::{SandboxError, SandboxLease};
 use ambit_run::StopReason;
 use ambit_sandbox_linux::PROBER;
 use bytes::Bytes;

@@ -19,6 +19,11 @@ use crate::wire::Failed;
 
 const READ_ONLY: u32 = sys::MOUNT_ATTR_RDONLY | sys::MOUNT_ATTR_NOSUID | sys::MOUNT_ATTR_NODEV;
 
+/// A copy of a mount and of what is mounted below it. An ordinary user cannot leave the mounts below out: that would show
+/// what they hide.
+const CLONE_ALL: OpenTreeFlags =
+    OpenTreeFlags::OPEN_TREE_CLONE.union(OpenTreeFlags::OPEN_TREE_CLOEXEC).union(OpenTreeFlags::AT_RECURSIVE);
+
 /// Where the host's root is kept until the image is known; the workspace comes to lie over it.
 const WORKSPACE: &CStr = c"/workspace";
 
@@ -88,8 +93,7 @@ pub(crate) fn attach(mount: BorrowedFd<'_>, root: BorrowedFd<'_>, target: &CStr)
 
 /// A detached copy of what is mounted at `path`, with more restrictions.
 fn restricted_copy(from: BorrowedFd<'_>, path: &CStr, attributes: u32) -> Result<OwnedFd, Errno> {
-    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    let copy = open_tree(from, path, flags | OpenTreeFlags::AT_SYMLINK_NOFOLLOW)?;
+    let copy = open_tree(from, path, CLONE_ALL | OpenTreeFlags::AT_SYMLINK_NOFOLLOW)?;
     raw::restrict_mount(copy.as_fd(), Reach::All, attributes)?;
     Ok(copy)
 }
@@ -205,8 +209,7 @@ impl Source<'_> {
                     OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
                     Mode::empty(),
                 )?;
-                let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-                let copy = open_tree(&host, path, flags)?;
+                let copy = open_tree(&host, path, CLONE_ALL)?;
                 raw::restrict_mount(copy.as_fd(), Reach::All, READ_ONLY)?;
                 Ok(copy)
             }
