@@ -549,6 +549,9 @@ pub enum SandboxError {
     /// The sandbox of this lease is gone.
     #[error("the sandbox of {0} is gone")]
     Gone(LeaseId),
+    /// The run has a sandbox already, and it was made from another image.
+    #[error("{0} was allocated with another image; destroy it before the run is given a new one")]
+    Conflict(LeaseId),
     /// The command names a tree that was not brought to the sandbox.
     #[error("the tree {0} was not brought to the sandbox")]
     TreeMissing(Digest),
@@ -602,6 +605,7 @@ impl SandboxError {
             Self::Unavailable(_) => "SANDBOX_UNAVAILABLE",
             Self::Image(error) => error.code(),
             Self::Gone(_) => "SANDBOX_GONE",
+            Self::Conflict(_) => "SANDBOX_CONFLICT",
             Self::TreeMissing(_) => "SANDBOX_TREE_MISSING",
             Self::TreeMismatch { .. } => "SANDBOX_TREE_MISMATCH",
             Self::ControlFailed { .. } => "SANDBOX_CONTROL_FAILED",

@@ -11,5 +11,6 @@
 pub mod blobs;
 pub mod children;
 pub mod leases;
+pub mod sandbox;
 pub mod signer;
 pub mod store;

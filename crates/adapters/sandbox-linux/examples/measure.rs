@@ -1,0 +1,144 @@
+//! What a sandbox costs beside the bare start of the same program, all measured in turns within one process.
+//!
+//! `cargo run --release -p ambit-sandbox-linux --example measure [ROUNDS]`. The image is the host's own root, so that the
+//! same `/usr/bin/true` runs everywhere. `bwrap` is measured where it is installed.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement, run by hand")]
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ambit_conformance::sandbox::{Bench, Staged};
+use ambit_ports::sandbox::NamedCommand;
+use ambit_sandbox_linux::{LinuxSandboxes, PROBER, Settings};
+use bytes::Bytes;
+
+#[path = "../tests/it/support.rs"]
+#[allow(dead_code, unreachable_pub, reason = "shared with the tests")]
+mod support;
+
+const TRUE: &str = "/usr/bin/true";
+
+fn bare(program: &str, arguments: &[&str]) -> Duration {
+    let started = Instant::now();
+    let status = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    let took = started.elapsed();
+    assert!(status.is_ok_and(|status| status.success()), "{program}");
+    took
+}
+
+fn command(bench: &Bench, staged: &Staged, program: Option<&str>) -> NamedCommand {
+    let mut command = bench.command(staged, &["exit", "0"]);
+    if let Some(program) = program {
+        command.argv = vec![program.to_owned()];
+    }
+    command
+}
+
+async fn live(bench: &Bench, staged: &Staged, program: Option<&str>) -> Duration {
+    let command = command(bench, staged, program);
+    let started = Instant::now();
+    let seen = bench.execute(staged, command).await;
+    let took = started.elapsed();
+    assert!(seen.ending.is_success(), "{seen:?}");
+    took
+}
+
+async fn fresh(bench: &Bench, number: usize, program: Option<&str>) -> (Duration, Duration) {
+    let started = Instant::now();
+    let staged = bench.staged(&format!("measured-{number}")).await;
+    let seen = bench.execute(&staged, command(bench, &staged, program)).await;
+    let ran = started.elapsed();
+    bench.destroy(&staged).await;
+    assert!(seen.ending.is_success(), "{seen:?}");
+    (ran, started.elapsed())
+}
+
+struct Row(&'static str, Vec<Duration>);
+
+impl Row {
+    fn print(&mut self, against: Duration) -> Duration {
+        self.1.sort();
+        let at = |part: usize| self.1[(self.1.len() * part / 100).min(self.1.len() - 1)];
+        let ratio = at(50).as_secs_f64() / against.as_secs_f64();
+        let us = |duration: Duration| duration.as_secs_f64() * 1e6;
+        println!(
+            "{:<44} min {:>7.0}  p50 {:>7.0}  p90 {:>7.0} us   {ratio:>5.2}x",
+            self.0,
+            us(self.1[0]),
+            us(at(50)),
+            us(at(90))
+        );
+        at(50)
+    }
+}
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(measure());
+}
+
+async fn measure() {
+    let rounds: usize = std::env::args().nth(1).and_then(|rounds| rounds.parse().ok()).unwrap_or(60);
+    let directory = tempfile::tempdir().unwrap();
+    let prober = directory.path().join("prober");
+    std::fs::write(&prober, PROBER).unwrap();
+    std::os::unix::fs::chown(&prober, None, None).unwrap();
+    std::fs::set_permissions(&prober, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let prober = prober.to_str().unwrap();
+    let port: LinuxSandboxes = support::adapter(directory.path().join("state"), PathBuf::from("/"));
+    let bench = Bench::new(Arc::new(port), support::image_digest(), Bytes::from_static(PROBER));
+    let _: Settings = Settings { root: PathBuf::new(), spare_guests: 1 };
+
+    let measured = Instant::now();
+    bench.port.inspect_capabilities().await.unwrap();
+    println!("inspect_capabilities: {:?}", measured.elapsed());
+
+    let has_bwrap = Command::new("bwrap").arg("--version").output().is_ok();
+    let staged = bench.staged("measured-live").await;
+    let names = [
+        "bare, static",
+        "bare, /usr/bin/true",
+        "live sandbox, static",
+        "live sandbox, /usr/bin/true",
+        "fresh sandbox to the answer, static",
+        "  and destroyed",
+        "fresh sandbox to the answer, /usr/bin/true",
+        "  and destroyed",
+        "bwrap --unshare-all, /usr/bin/true",
+    ];
+    let mut rows: Vec<Row> = names.into_iter().map(|name| Row(name, Vec::new())).collect();
+    let bwrap =
+        ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", TRUE];
+    for round in 0..rounds {
+        rows[0].1.push(bare(prober, &["exit", "0"]));
+        rows[1].1.push(bare(TRUE, &[]));
+        rows[2].1.push(live(&bench, &staged, None).await);
+        rows[3].1.push(live(&bench, &staged, Some(TRUE)).await);
+        for (row, program) in [(4, None), (6, Some(TRUE))] {
+            let (ran, gone) = fresh(&bench, 2 * round + row, program).await;
+            rows[row].1.push(ran);
+            rows[row + 1].1.push(gone);
+        }
+        if has_bwrap {
+            rows[8].1.push(bare("bwrap", &bwrap));
+        }
+        // Between rounds the guests that wait are made anew, as between runs.
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
+    bench.destroy(&staged).await;
+    let limits = [rows[0].print(Duration::from_micros(100)), rows[1].print(Duration::from_micros(1000))];
+    println!();
+    for (row, limit) in [(2, 0), (3, 1), (4, 0), (5, 0), (6, 1), (7, 1), (8, 1)] {
+        if !rows[row].1.is_empty() {
+            rows[row].print(limits[limit]);
+        }
+    }
+}

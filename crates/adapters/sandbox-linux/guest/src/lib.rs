@@ -1,0 +1,38 @@
+//! The programs inside and beside a Linux sandbox.
+//!
+//! One static program without libc plays four parts:
+//! - the *spawner* ([`spawner`]), a small process that makes the namespaces of every sandbox, because forking the large
+//!   control plane is slow, and whose end is the end of every sandbox;
+//! - the *guest* ([`guest`]), the first process inside: it builds the root, makes the volumes of every command, reaps, and
+//!   tells how the command ended;
+//! - the *launcher* ([`launcher`]), the process that confines itself and then becomes the command;
+//! - the *prober* ([`prober`]), a command that tries what a hostile program would try, so that a sandbox can be measured
+//!   even where its image is empty.
+//!
+//! The logic is a library without std, so that it is compiled and checked with everything else; the program around it is
+//! built only by the build script of `ambit-sandbox-linux`.
+
+#![cfg_attr(not(test), no_std)]
+
+mod step;
+pub mod wire;
+
+pub use step::Step;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod roles {
+    pub(crate) mod copy;
+    pub(crate) mod guest;
+    pub(crate) mod launcher;
+    pub mod prober;
+    #[expect(unsafe_code, reason = "the system calls that no safe wrapper covers")]
+    pub mod raw;
+    pub(crate) mod root;
+    pub mod socket;
+    pub mod spawner;
+    pub(crate) mod text;
+    pub(crate) mod volumes;
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub use roles::{prober, raw, socket, spawner};

@@ -1,0 +1,344 @@
+//! The guest: the first process of a sandbox.
+//!
+//! It serves one adapter over one socket and ends with it. Between commands nothing else runs in the sandbox; a command
+//! is over when its main process ended, and then every other process is killed before the answer is given.
+
+use core::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::{Errno, read};
+use rustix::net::{AddressFamily, SocketType, socket as new_socket};
+use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, set_dumpable_behavior};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, Gid, Uid, set_capabilities, set_thread_groups, set_thread_res_gid,
+    set_thread_res_uid,
+};
+
+use crate::Step;
+use crate::roles::launcher::Launcher;
+use crate::roles::raw::{self, Fresh};
+use crate::roles::root::{self, At, Source};
+use crate::roles::socket;
+use crate::roles::spawner::SANDBOX_ID;
+use crate::roles::volumes::{self, Mounted};
+use crate::wire::{Ended, EndedBy, Execute, Failed, How, MESSAGE_BYTES, Message, Request, Response, Volumes};
+
+const HOST_NAME: &[u8] = b"sandbox";
+const KILL: u32 = 9;
+/// The largest system-call filter.
+const FILTER_BYTES: usize = 4096 * 8;
+
+/// Lives the life of a guest. `mapped` tells when the user is mapped; `foreign` whether groups can be dropped.
+pub(crate) fn run(control: &OwnedFd, mapped: OwnedFd, foreign: bool) -> ! {
+    let code = match be_born(&mapped, foreign) {
+        Ok(()) => {
+            drop(mapped);
+            serve(control.as_fd())
+        }
+        Err(failed) => socket::send(control.as_fd(), &Response::Failed(failed), &[]),
+    };
+    raw::exit(u8::from(code.is_err()))
+}
+
+/// Everything that does not depend on the image or the run.
+fn be_born(mapped: &OwnedFd, foreign: bool) -> Result<(), Failed> {
+    if read(mapped, &mut [0; 1]).at(Step::UserMap)? == 0 {
+        return Err(Failed { step: Step::UserMap, errno: Errno::PIPE.raw_os_error() });
+    }
+    raw::block_signals().at(Step::Identity)?;
+    raw::set_children(raw::Children::Awaited).at(Step::Identity)?;
+    become_user(foreign).at(Step::Identity)?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).at(Step::ParentWatch)?;
+    rustix::process::setsid().at(Step::Identity)?;
+    rustix::thread::set_no_new_privs(true).at(Step::Capabilities)?;
+    rustix::thread::set_name(c"sandbox").at(Step::Identity)?;
+    rustix::system::sethostname(HOST_NAME).at(Step::Hostname)?;
+    rustix::system::setdomainname(b"").at(Step::Hostname)?;
+    raise_loopback().at(Step::Network)?;
+    root::enter()?;
+    leave_the_hosts_streams().at(Step::Devices)?;
+    // Only now: while a process cannot be dumped, its own files in /proc belong to somebody else.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Step::Identity)
+}
+
+fn become_user(foreign: bool) -> Result<(), Errno> {
+    let (user, group) = (Uid::from_raw(SANDBOX_ID), Gid::from_raw(SANDBOX_ID));
+    if foreign {
+        set_thread_groups(&[])?;
+    }
+    set_thread_res_gid(group, group, group)?;
+    set_thread_res_uid(user, user, user)
+}
+
+fn raise_loopback() -> Result<(), Errno> {
+    let socket = new_socket(AddressFamily::INET, SocketType::DGRAM, None)?;
+    raw::raise_loopback(socket.as_fd())
+}
+
+/// The first of the streams was the spawner's control socket.
+fn leave_the_hosts_streams() -> Result<(), Errno> {
+    let empty = open(c"/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::stdio::dup2_stdin(&empty)?;
+    rustix::stdio::dup2_stdout(&empty)?;
+    rustix::stdio::dup2_stderr(&empty)
+}
+
+/// What the guest holds once the root is assembled.
+struct Ready<'b> {
+    trees: OwnedFd,
+    filter: &'b [u8],
+    children: OwnedFd,
+    mounted: Option<Mounted>,
+    launcher: Option<Launcher>,
+}
+
+fn serve(control: BorrowedFd<'_>) -> Result<(), Errno> {
+    socket::send(control, &Response::Born, &[])?;
+    let buffer = raw::allocate::<[u8; MESSAGE_BYTES]>()?;
+    let filter_space = raw::allocate::<[u8; FILTER_BYTES]>()?;
+    let (len, [image_mount, share_mount, _]) = socket::receive(control, buffer)?;
+    if len == 0 {
+        return Ok(());
+    }
+    let Some(Request::Assemble { image, share, filter }) = Request::decode(&buffer[..len]) else {
+        return Err(Errno::BADMSG);
+    };
+    let filter_space = filter_space.get_mut(..filter.len()).ok_or(Errno::TOOBIG)?;
+    filter_space.copy_from_slice(filter);
+    let source = |mount, path| match mount {
+        Some(mount) => Source::Mount(mount),
+        None => Source::Path(path),
+    };
+    let trees = root::assemble(source(image_mount, image), source(share_mount, share)).and_then(|trees| {
+        close_the_door()?;
+        Ok((trees, raw::child_events().at(Step::Launcher)?))
+    });
+    let (trees, children) = match trees {
+        Ok(ready) => ready,
+        Err(failed) => return socket::send(control, &Response::Failed(failed), &[]),
+    };
+    socket::send(control, &Response::Assembled, &[])?;
+    let mut ready = Ready { trees, filter: filter_space, children, mounted: None, launcher: None };
+    loop {
+        let (len, [stdout, stderr, _]) = socket::receive(control, buffer)?;
+        if len == 0 {
+            return Ok(());
+        }
+        match Request::decode(&buffer[..len]).ok_or(Errno::BADMSG)? {
+            Request::Prepare(volumes) => {
+                let response = match ready.prepare(volumes) {
+                    Ok(copied) => Response::Prepared { copied },
+                    Err(failed) => Response::Failed(failed),
+                };
+                socket::send(control, &response, &[])?;
+            }
+            Request::Execute(command) => {
+                let (stdout, stderr) = (stdout.ok_or(Errno::BADMSG)?, stderr.ok_or(Errno::BADMSG)?);
+                let ended = ready.execute(control, &command, &buffer[..len], stdout, stderr)?;
+                socket::send(control, &Response::Ended(ended), &[])?;
+            }
+            // The command had ended already when this was sent.
+            Request::Stop => {}
+            Request::Open(path) => ready.open(control, path)?,
+            Request::Finish => match ready.finish() {
+                Ok(()) => socket::send(control, &Response::Finished, &[])?,
+                // The next command must not find what could not be taken away.
+                Err(failed) => return socket::send(control, &Response::Failed(failed), &[]),
+            },
+            Request::Assemble { .. } => return Err(Errno::BADMSG),
+        }
+    }
+}
+
+/// Gives up what only the assembly needed.
+fn close_the_door() -> Result<(), Failed> {
+    // The namespace is made now, because a control group that is joined later would show its place on the host.
+    raw::renew(Fresh::Cgroup).at(Step::CgroupNamespace)?;
+    for capability in CapabilitySet::all().iter() {
+        match rustix::thread::remove_capability_from_bounding_set(capability) {
+            // A capability that this kernel does not know yet.
+            Ok(()) | Err(Errno::INVAL) => {}
+            Err(errno) => return Err(errno).at(Step::Capabilities),
+        }
+    }
+    // What mounting takes, and what an overlay needs to work on files that forbid everything to their own user.
+    let kept = CapabilitySet::SYS_ADMIN | CapabilitySet::DAC_OVERRIDE | CapabilitySet::FOWNER;
+    set_capabilities(
+        None,
+        CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() },
+    )
+    .at(Step::Capabilities)
+}
+
+impl Ready<'_> {
+    /// Makes volumes and launcher ready; answers whether the workspace is a copy.
+    fn prepare(&mut self, volumes: Volumes) -> Result<bool, Failed> {
+        if let Some(mounted) = self.mounted.as_ref().filter(|mounted| mounted.volumes == volumes)
+            && self.launcher.is_some()
+        {
+            return Ok(mounted.copied);
+        }
+        self.finish()?;
+        let mounted = self.mounted.insert(volumes::mount_all(volumes, self.trees.as_fd())?);
+        self.launcher = Some(Launcher::start(mounted, self.filter)?);
+        Ok(mounted.copied)
+    }
+
+    fn execute(
+        &mut self,
+        control: BorrowedFd<'_>,
+        command: &Execute<'_>,
+        message: &[u8],
+        stdout: OwnedFd,
+        stderr: OwnedFd,
+    ) -> Result<Ended, Errno> {
+        let started_us = raw::monotonic_us();
+        let cpu_before_us = raw::children_cpu_us();
+        let ended = |how, by, killed, disk_full| Ended {
+            how,
+            by,
+            killed,
+            wall_us: raw::monotonic_us().saturating_sub(started_us),
+            cpu_us: raw::children_cpu_us().saturating_sub(cpu_before_us),
+            disk_full,
+        };
+        if let Err(failed) = self.prepare(command.volumes) {
+            return Ok(ended(How::NotConfined(failed), EndedBy::Itself, 0, false));
+        }
+        let Some(launcher) = self.launcher.take() else {
+            return Err(Errno::INVAL);
+        };
+        // A launcher that could not confine itself has ended, and tells why.
+        let _ = launcher.launch(message, stdout.as_fd(), stderr.as_fd());
+        drop((stdout, stderr));
+        let deadline_us = started_us.saturating_add(command.wall_ms.saturating_mul(1000));
+        let (how, by, killed) = self.supervise(control, launcher.pid, deadline_us)?;
+        let how = launcher.failure().unwrap_or(how);
+        let disk_full = self.mounted.as_ref().is_some_and(Mounted::is_full);
+        Ok(ended(how, by, killed, disk_full))
+    }
+
+    /// Waits for the end of the main process, by itself or by force, and then for the end of every other process.
+    fn supervise(
+        &self,
+        control: BorrowedFd<'_>,
+        main: Pid,
+        deadline_us: u64,
+    ) -> Result<(How, EndedBy, u32), Errno> {
+        let mut by = EndedBy::Itself;
+        let mut how = None;
+        let mut killed = 0;
+        while how.is_none() {
+            let now_us = raw::monotonic_us();
+            let left = Duration::from_micros(deadline_us.saturating_sub(now_us));
+            let timeout = if by == EndedBy::Itself { Timespec::try_from(left).ok() } else { None };
+            let mut watched = [
+                PollFd::new(&self.children, PollFlags::IN),
+                PollFd::from_borrowed_fd(control, PollFlags::IN),
+            ];
+            // Once everything is being killed, only its end matters.
+            let count = if by == EndedBy::Itself { 2 } else { 1 };
+            let events = poll(&mut watched[..count], timeout.as_ref())?;
+            let [children, request] = watched.map(|watched| !watched.revents().is_empty());
+            if children {
+                let _ = read(&self.children, &mut [0; 128]);
+                while let Some((pid, status)) = next_ended(WaitOptions::NOHANG)? {
+                    if pid == main {
+                        how = Some(status_of(status));
+                        break;
+                    }
+                    killed += u32::from(by != EndedBy::Itself && is_killed(status));
+                }
+            }
+            if how.is_some() || by != EndedBy::Itself {
+                continue;
+            }
+            if request {
+                let mut buffer = [0; 16];
+                let (len, _) = socket::receive(control, &mut buffer)?;
+                match Request::decode(&buffer[..len]) {
+                    Some(Request::Stop) => by = EndedBy::Request,
+                    // The adapter is gone, or out of step: this process ends, and with it the sandbox.
+                    _ => return Err(Errno::PIPE),
+                }
+            } else if events == 0 {
+                by = EndedBy::Deadline;
+            }
+            if by != EndedBy::Itself {
+                kill_all()?;
+            }
+        }
+        killed += kill_the_rest()?;
+        Ok((how.unwrap_or(How::Signalled(9)), by, killed))
+    }
+
+    fn open(&self, control: BorrowedFd<'_>, path: &core::ffi::CStr) -> Result<(), Errno> {
+        let opened = self.mounted.as_ref().ok_or(Errno::NOENT).and_then(|mounted| mounted.open(path));
+        match opened {
+            Ok(file) => socket::send(control, &Response::Opened, &[file.as_fd()]),
+            Err(errno) => socket::send(control, &Response::Unopened { errno: errno.raw_os_error() }, &[]),
+        }
+    }
+
+    /// Takes away what the last command had, so that the next finds nothing of it.
+    fn finish(&mut self) -> Result<(), Failed> {
+        if self.launcher.take().is_some() {
+            kill_the_rest().at(Step::Launcher)?;
+        }
+        if let Some(mounted) = self.mounted.take() {
+            mounted.unmount().at(Step::Volumes)?;
+            raw::renew(Fresh::Ipc).at(Step::Ipc)?;
+        }
+        Ok(())
+    }
+}
+
+fn next_ended(options: WaitOptions) -> Result<Option<(Pid, WaitStatus)>, Errno> {
+    match rustix::process::wait(options) {
+        Ok(ended) => Ok(ended),
+        Err(Errno::CHILD) => Ok(None),
+        Err(errno) => Err(errno),
+    }
+}
+
+fn status_of(status: WaitStatus) -> How {
+    let number = |value: i32| u8::try_from(value & 0xff).unwrap_or(u8::MAX);
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => How::Exited(number(code)),
+        (None, Some(signal)) => How::Signalled(number(signal)),
+        (None, None) => How::Signalled(9),
+    }
+}
+
+/// Kills every process but this one; there may be none.
+fn kill_all() -> Result<(), Errno> {
+    match raw::kill_all(KILL) {
+        Err(Errno::SRCH) => Ok(()),
+        other => other,
+    }
+}
+
+fn is_killed(status: WaitStatus) -> bool {
+    status.terminating_signal().is_some_and(|signal| u32::try_from(signal) == Ok(KILL))
+}
+
+/// Kills every process but this one, waits for all of them, and answers how many were alive.
+fn kill_the_rest() -> Result<u32, Errno> {
+    let mut killed = 0;
+    let mut options = WaitOptions::NOHANG;
+    loop {
+        match rustix::process::wait(options) {
+            // Whatever lives in the namespace descends from this process. The kernel looks at every process of the machine
+            // when all are to be killed, so that is done only where there is one.
+            Err(Errno::CHILD) => return Ok(killed),
+            Err(errno) => return Err(errno),
+            Ok(Some((_, status))) => killed += u32::from(is_killed(status)),
+            Ok(None) => {
+                kill_all()?;
+                options = WaitOptions::empty();
+            }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The root of a sandbox: an image that cannot be written, a reduced `/proc`, six devices, and nothing of the host.
+
+use core::ffi::CStr;
+use core::mem::MaybeUninit;
+
+use linux_raw_sys::general as sys;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, mkdirat, openat, readlinkat_raw, symlinkat};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
+    UnmountFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount, open_tree,
+    unmount,
+};
+
+use crate::Step;
+use crate::roles::raw::{self, Reach};
+use crate::wire::Failed;
+
+const READ_ONLY: u32 = sys::MOUNT_ATTR_RDONLY | sys::MOUNT_ATTR_NOSUID | sys::MOUNT_ATTR_NODEV;
+
+/// A copy of a mount and of what is mounted below it. An ordinary user cannot leave the mounts below out: that would show
+/// what they hide.
+const CLONE_ALL: OpenTreeFlags =
+    OpenTreeFlags::OPEN_TREE_CLONE.union(OpenTreeFlags::OPEN_TREE_CLOEXEC).union(OpenTreeFlags::AT_RECURSIVE);
+
+/// Where the host's root is kept until the image is known; the workspace comes to lie over it.
+const WORKSPACE: &CStr = c"/workspace";
+
+/// The directories that the sandbox itself provides, whatever the image holds under these names.
+const OWN: [&CStr; 6] = [c"proc", c"dev", c"tmp", c"workspace", c"fixtures", c"sys"];
+
+/// The most entries at the top of an image.
+const IMAGE_ENTRIES: usize = 64;
+
+/// Files of `/proc` that tell about the host, and could be read by anyone.
+const MASKED: [&CStr; 13] = [
+    c"proc/kcore",
+    c"proc/keys",
+    c"proc/key-users",
+    c"proc/kallsyms",
+    c"proc/config.gz",
+    c"proc/kmsg",
+    c"proc/timer_list",
+    c"proc/sched_debug",
+    c"proc/latency_stats",
+    c"proc/modules",
+    c"proc/cmdline",
+    c"proc/sysrq-trigger",
+    c"proc/interrupts",
+];
+
+/// Directories of `/proc` that stay readable and cannot be written.
+const FROZEN: [&CStr; 4] = [c"proc/sys", c"proc/bus", c"proc/fs", c"proc/irq"];
+
+const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
+
+const DEVICE_LINKS: [(&CStr, &CStr); 5] = [
+    (c"/proc/self/fd", c"dev/fd"),
+    (c"/proc/self/fd/0", c"dev/stdin"),
+    (c"/proc/self/fd/1", c"dev/stdout"),
+    (c"/proc/self/fd/2", c"dev/stderr"),
+    (c"/tmp", c"dev/shm"),
+];
+
+/// Names the step at which something failed.
+pub(crate) trait At<T> {
+    /// Names the step.
+    fn at(self, step: Step) -> Result<T, Failed>;
+}
+
+impl<T> At<T> for Result<T, Errno> {
+    fn at(self, step: Step) -> Result<T, Failed> {
+        self.map_err(|errno| Failed { step, errno: errno.raw_os_error() })
+    }
+}
+
+/// A new temporary file system, not yet attached anywhere.
+pub(crate) fn temporary(size: &CStr, files: &CStr, mode: &CStr) -> Result<OwnedFd, Errno> {
+    let context = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(context.as_fd(), c"size", size)?;
+    fsconfig_set_string(context.as_fd(), c"nr_inodes", files)?;
+    fsconfig_set_string(context.as_fd(), c"mode", mode)?;
+    fsconfig_create(context.as_fd())?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+/// Attaches a detached mount at `target`.
+pub(crate) fn attach(mount: BorrowedFd<'_>, root: BorrowedFd<'_>, target: &CStr) -> Result<(), Errno> {
+    move_mount(mount, c"", root, target, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+/// A detached copy of what is mounted at `path`, with more restrictions.
+fn restricted_copy(from: BorrowedFd<'_>, path: &CStr, attributes: u32) -> Result<OwnedFd, Errno> {
+    let copy = open_tree(from, path, CLONE_ALL | OpenTreeFlags::AT_SYMLINK_NOFOLLOW)?;
+    raw::restrict_mount(copy.as_fd(), Reach::All, attributes)?;
+    Ok(copy)
+}
+
+/// Builds everything that does not depend on the image, and enters it. The host's root stays reachable only for this
+/// process, below the workspace, until [`assemble`] takes it away.
+pub(crate) fn enter() -> Result<(), Failed> {
+    mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).at(Step::Root)?;
+    let root = temporary(c"64k", c"160", c"0755").at(Step::Root)?;
+    // Any directory serves as the place to attach it, and this one exists on every host that can run sandboxes.
+    attach(root.as_fd(), CWD, c"/proc").at(Step::Root)?;
+    rustix::process::fchdir(&root).at(Step::Root)?;
+    for name in OWN {
+        if name != c"sys" {
+            mkdirat(CWD, name, Mode::from_raw_mode(0o755)).at(Step::Root)?;
+        }
+    }
+    rustix::process::pivot_root(c".", c"workspace").at(Step::Pivot)?;
+    rustix::process::chdir(c"/").at(Step::Pivot)?;
+    proc().at(Step::Proc)?;
+    switch("/proc/sys/user/max_user_namespaces", b"0").at(Step::NestedNamespaces)?;
+    // Otherwise a port stays taken for a minute after a command whose server ended first.
+    switch("/proc/sys/net/ipv4/tcp_max_tw_buckets", b"0").at(Step::Network)?;
+    mask_proc().at(Step::ProcMask)?;
+    devices().at(Step::Devices)
+}
+
+fn proc() -> Result<(), Errno> {
+    let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(context.as_fd())?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
+        | MountAttrFlags::MOUNT_ATTR_NODEV
+        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    let proc = fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+    attach(proc.as_fd(), CWD, c"proc")
+}
+
+/// Sets a switch of the sandbox's own namespaces.
+fn switch(path: &str, value: &[u8]) -> Result<(), Errno> {
+    let file = openat(CWD, path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::io::write(&file, value).map(drop)
+}
+
+fn make_file(path: &CStr) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+    openat(CWD, path, flags, Mode::from_raw_mode(0o444))
+}
+
+fn mask_proc() -> Result<(), Errno> {
+    // The empty file is its own mount point at the end, so that no name of it is left in the root.
+    make_file(c"fixtures/empty")?;
+    let read_only = READ_ONLY | sys::MOUNT_ATTR_NOEXEC;
+    for path in MASKED {
+        let empty = restricted_copy(CWD, c"fixtures/empty", read_only)?;
+        match attach(empty.as_fd(), CWD, path) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    rustix::fs::unlink(c"fixtures/empty")?;
+    for path in FROZEN {
+        match restricted_copy(CWD, path, read_only) {
+            Ok(copy) => attach(copy.as_fd(), CWD, path)?,
+            Err(Errno::NOENT) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
+}
+
+fn devices() -> Result<(), Errno> {
+    let host =
+        openat(CWD, c"/workspace/dev", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let own = openat(CWD, c"dev", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    for name in DEVICES {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        openat(&own, name, flags, Mode::from_raw_mode(0o444))?;
+        let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+        let device = open_tree(&host, name, flags)?;
+        raw::restrict_mount(
+            device.as_fd(),
+            Reach::One,
+            sys::MOUNT_ATTR_RDONLY | sys::MOUNT_ATTR_NOSUID | sys::MOUNT_ATTR_NOEXEC,
+        )?;
+        move_mount(&device, c"", &own, name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+    }
+    for (target, link) in DEVICE_LINKS {
+        symlinkat(target, CWD, link)?;
+    }
+    Ok(())
+}
+
+/// Where a directory of the host comes from.
+pub(crate) enum Source<'a> {
+    /// A detached mount that a more privileged process made.
+    Mount(OwnedFd),
+    /// A path of the host.
+    Path(&'a CStr),
+}
+
+impl Source<'_> {
+    fn mount(self) -> Result<OwnedFd, Errno> {
+        match self {
+            Self::Mount(mount) => raw::restrict_mount(mount.as_fd(), Reach::All, READ_ONLY).map(|()| mount),
+            Self::Path(path) => {
+                let path = CStr::from_bytes_with_nul(
+                    path.to_bytes_with_nul().strip_prefix(b"/").ok_or(Errno::INVAL)?,
+                )
+                .map_err(|_| Errno::INVAL)?;
+                let host = openat(
+                    CWD,
+                    WORKSPACE,
+                    OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+                    Mode::empty(),
+                )?;
+                let copy = open_tree(&host, path, CLONE_ALL)?;
+                raw::restrict_mount(copy.as_fd(), Reach::All, READ_ONLY)?;
+                Ok(copy)
+            }
+        }
+    }
+}
+
+/// Puts the image in place, takes the host's root away and makes the root read-only. Answers the directory that holds
+/// the staged trees.
+pub(crate) fn assemble(image: Source<'_>, share: Source<'_>) -> Result<OwnedFd, Failed> {
+    let image = image.mount().at(Step::Image)?;
+    let share = share.mount().at(Step::Share)?;
+    unmount(WORKSPACE, UnmountFlags::DETACH).at(Step::HostRoot)?;
+    attach_image(image.as_fd()).at(Step::Image)?;
+    let trees = attach_share(share.as_fd()).at(Step::Share)?;
+    let root = openat(CWD, c"/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+        .at(Step::ReadOnly)?;
+    raw::restrict_mount(root.as_fd(), Reach::One, READ_ONLY).at(Step::ReadOnly)?;
+    Ok(trees)
+}
+
+fn attach_image(image: BorrowedFd<'_>) -> Result<(), Errno> {
+    // An entry of a mount can be copied from it only once it is attached; the temporary volume's place is free so far.
+    attach(image, CWD, c"/tmp")?;
+    let directory =
+        openat(CWD, c"/tmp", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let mut space = [MaybeUninit::uninit(); 2048];
+    let mut entries = RawDir::new(&directory, &mut space);
+    let mut count = 0;
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name == c"." || name == c".." || OWN.contains(&name) {
+            continue;
+        }
+        count += 1;
+        if count > IMAGE_ENTRIES {
+            return Err(Errno::TOOBIG);
+        }
+        attach_entry(directory.as_fd(), name)?;
+    }
+    unmount(c"/tmp", UnmountFlags::DETACH)
+}
+
+fn attach_entry(image: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
+    let stat = rustix::fs::statat(image, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let root = openat(CWD, c"/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Symlink => {
+            let mut space = [MaybeUninit::uninit(); 1024];
+            let (target, rest) = readlinkat_raw(image, name, &mut space)?;
+            if rest.is_empty() {
+                return Err(Errno::NAMETOOLONG);
+            }
+            return symlinkat(&*target, &root, name);
+        }
+        FileType::Directory => mkdirat(&root, name, Mode::from_raw_mode(0o755))?,
+        FileType::RegularFile => {
+            let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+            openat(&root, name, flags, Mode::from_raw_mode(0o444)).map(drop)?;
+        }
+        _ => return Ok(()),
+    }
+    let copy = restricted_copy(image, name, READ_ONLY)?;
+    attach(copy.as_fd(), root.as_fd(), name)
+}
+
+fn attach_share(share: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    attach(share, CWD, WORKSPACE)?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let fixtures = restricted_copy(CWD, c"/workspace/fixtures", READ_ONLY | sys::MOUNT_ATTR_NOEXEC)?;
+    attach(fixtures.as_fd(), CWD, c"/fixtures")?;
+    openat(CWD, c"/workspace/trees", flags, Mode::empty())
+}

@@ -1,0 +1,196 @@
+//! The messages between the adapter, the spawner and the guest.
+//!
+//! One message is one packet of a sequenced-packet socket: a tag byte, then the fields in order. Integers are little-endian,
+//! byte strings carry their length as `u32`. Descriptors travel beside a message, in the order that its documentation gives.
+//! A message that does not parse is answered by nothing and ends the receiver: both ends are built together.
+
+use core::ffi::CStr;
+
+use crate::Step;
+
+mod codec;
+mod encoding;
+
+pub use codec::{Message, Reader, Writer};
+
+/// The longest message. Arguments and environment of a command must fit into one.
+pub const MESSAGE_BYTES: usize = 128 << 10;
+
+/// The most arguments, and the most variables, of a command.
+pub const STRINGS: usize = 4096;
+
+/// The most descriptors beside one message.
+pub const MESSAGE_DESCRIPTORS: usize = 3;
+
+/// The length of the name of a tree: a SHA-256 in hexadecimal digits.
+pub const TREE_NAME_BYTES: usize = 64;
+
+/// Asks the spawner for a new guest. Beside it: the guest's end of its control socket, and optionally the directory of
+/// the unified control group in which the guest is to be born.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spawn {
+    /// The user outside that the sandbox's user is mapped to.
+    pub outer_uid: u32,
+    /// The group outside, likewise.
+    pub outer_gid: u32,
+    /// Whether that user is another one than the spawner's own, so that groups can and must be dropped.
+    pub foreign: bool,
+}
+
+/// The spawner's answer. Beside a [`Spawned::Started`]: a descriptor of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spawned {
+    /// The guest runs.
+    Started {
+        /// Its process id, as the spawner sees it.
+        pid: i32,
+    },
+    /// It could not be made.
+    Failed(Failed),
+}
+
+/// The step of a set-up that failed, and the error number of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// What was being done.
+    pub step: Step,
+    /// The error number.
+    pub errno: i32,
+}
+
+/// The volumes of one execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Volumes {
+    /// The name of the tree below the share's `trees`.
+    pub tree: [u8; TREE_NAME_BYTES],
+    /// The most bytes that can be written to the workspace, and to the temporary volume.
+    pub disk_bytes: u64,
+    /// The most files on each of them.
+    pub disk_files: u64,
+}
+
+/// Limits of single processes, the second wall behind the control groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessLimits {
+    /// Processor time of one process.
+    pub cpu_seconds: u64,
+    /// Processes and threads of the user.
+    pub processes: u64,
+    /// Private memory of one process; `u64::MAX` where a control group limits the whole.
+    pub data_bytes: u64,
+    /// Open descriptors of one process.
+    pub open_files: u64,
+}
+
+/// One command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Execute<'a> {
+    /// On what it runs.
+    pub volumes: Volumes,
+    /// When the guest ends it.
+    pub wall_ms: u64,
+    /// What each of its processes may use.
+    pub limits: ProcessLimits,
+    /// The working directory, relative to the workspace; empty for its top.
+    pub workdir: &'a CStr,
+    /// Each argument followed by a NUL.
+    pub arguments: &'a [u8],
+    /// Each `NAME=VALUE` followed by a NUL.
+    pub environment: &'a [u8],
+}
+
+/// What the adapter asks of a guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request<'a> {
+    /// Build the root. Beside it, where the paths are empty: detached mounts of the image and of the share.
+    Assemble {
+        /// The image's directory on the host.
+        image: &'a CStr,
+        /// The share's directory on the host, which holds `trees` and `fixtures`.
+        share: &'a CStr,
+        /// The system-call filter of every command: classic BPF instructions as the kernel takes them.
+        filter: &'a [u8],
+    },
+    /// Make the volumes and the confined process of the next command ready.
+    Prepare(Volumes),
+    /// Run a command. Beside it: where its standard output and its standard error go.
+    Execute(Execute<'a>),
+    /// Stop the command that runs.
+    Stop,
+    /// Open a file of the workspace of the command that ended.
+    Open(&'a CStr),
+    /// Take the volumes of the command that ended away.
+    Finish,
+}
+
+/// How the main process of a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// With an exit code.
+    Exited(u8),
+    /// By a signal.
+    Signalled(u8),
+    /// The program is not there.
+    NotFound,
+    /// The program cannot be executed.
+    NotExecutable,
+    /// The working directory is not there.
+    NoWorkdir,
+    /// The volumes or a control could not be put in place; nothing ran.
+    NotConfined(Failed),
+}
+
+/// Who ended the command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndedBy {
+    /// Itself.
+    Itself,
+    /// The guest, because its time was over.
+    Deadline,
+    /// The guest, because it was asked to.
+    Request,
+}
+
+/// The end of a command, after every process of it is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// How its main process ended.
+    pub how: How,
+    /// Who ended it.
+    pub by: EndedBy,
+    /// Other processes that were still alive and were killed.
+    pub killed: u32,
+    /// From start to end of the main process.
+    pub wall_us: u64,
+    /// Processor time of all processes that were waited for.
+    pub cpu_us: u64,
+    /// Whether the workspace or the temporary volume is full.
+    pub disk_full: bool,
+}
+
+/// What a guest answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// The guest has its namespaces and waits for [`Request::Assemble`].
+    Born,
+    /// The root is assembled.
+    Assembled,
+    /// The volumes are ready; `copied` where the workspace is a copy because no overlay could be mounted.
+    Prepared {
+        /// Whether it is a copy.
+        copied: bool,
+    },
+    /// Something failed. After a failure to be born or to assemble the guest ends.
+    Failed(Failed),
+    /// The command ended.
+    Ended(Ended),
+    /// The file is beside this message.
+    Opened,
+    /// The file could not be opened.
+    Unopened {
+        /// The error number.
+        errno: i32,
+    },
+    /// The volumes are gone.
+    Finished,
+}

@@ -1,0 +1,426 @@
+//! One execution of a named command, from the limits to the observation.
+
+use std::collections::BTreeSet;
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::time::Duration;
+
+use ambit_gates::ResourceLimit;
+use ambit_ids::{ByteCount, DurationMs, ExecutionLimits};
+use ambit_ports::AbortSignal;
+use ambit_ports::sandbox::{Enforcer, ExecutionObservation, LimitEnforcement, NamedCommand, SandboxError};
+use ambit_sandbox_guest::wire::{
+    Ended, Execute, How, MESSAGE_BYTES, ProcessLimits, Request, Response, STRINGS,
+};
+use rustix::pipe::{PipeFlags, pipe_with};
+use tokio::io::AsyncReadExt as _;
+use tokio::net::unix::pipe::Receiver;
+use tokio::time::{Instant, sleep_until};
+
+use crate::capture::Capture;
+use crate::cgroup::{GroupLimits, Usage};
+use crate::channel::FIXED_BYTES;
+use crate::guest::{io_error, refused};
+use crate::outputs;
+use crate::sandbox::Sandbox;
+use crate::verdict::{Facts, Stop};
+
+/// How much later than the guest's own the deadline of this side is.
+const DEADLINE_MARGIN: Duration = Duration::from_millis(1500);
+/// How long a guest may take to stop a command before it is killed itself.
+const STOP_GRACE: Duration = Duration::from_millis(500);
+/// How long output may still flow after every process has ended.
+const DRAIN_GRACE: Duration = Duration::from_secs(2);
+/// The shortest pause between two looks at the processor time.
+const CPU_PAUSE: Duration = Duration::from_millis(10);
+/// Room for the processes beside the command: the guest.
+const OWN_PROCESSES: u64 = 1;
+const OPEN_FILES: u64 = 4096;
+
+/// Kills the guest when an execution is given up halfway, because nobody would hear how it ended.
+struct Unfinished<'a>(Option<&'a Sandbox>);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if let Some(sandbox) = self.0 {
+            let _ = sandbox.guest.process.kill();
+        }
+    }
+}
+
+/// Runs a command.
+pub(crate) async fn execute(
+    sandbox: &Sandbox,
+    command: &NamedCommand,
+    mut abort: AbortSignal,
+) -> Result<ExecutionObservation, SandboxError> {
+    let mut turn = sandbox.turn.lock().await;
+    sandbox.check_alive()?;
+    if !sandbox.has_tree(command.tree) {
+        return Err(SandboxError::TreeMissing(command.tree));
+    }
+    let limits = narrower(&command.limits, &sandbox.limits);
+    let handover = Handover::of(command).map_err(io_error("reading the command"))?;
+    sandbox.settled(&mut turn).await.map_err(|_| SandboxError::Gone(sandbox.lease.lease.clone()))?;
+    let group = &sandbox.guest.group;
+    let controls = GroupLimits {
+        memory_bytes: limits.memory_bytes.get(),
+        processes: u64::from(limits.processes) + OWN_PROCESSES,
+        cpu_millis: u64::from(limits.cpu_millis),
+    };
+    group
+        .limit(controls)
+        .map_err(|source| SandboxError::ControlFailed { control: "the control group".into(), source })?;
+    group.forget_peak();
+    let before = group.usage();
+
+    let mut unfinished = Unfinished(Some(sandbox));
+    let (stdout, stderr) = handover.start(sandbox, command, &limits).await?;
+    let mut running = Running {
+        sandbox,
+        limits: &limits,
+        stdout: Stream::new(sandbox, stdout)?,
+        stderr: Stream::new(sandbox, stderr)?,
+        stop: None,
+        started: Instant::now(),
+        cpu_before_us: before.cpu_us,
+    };
+    let ended = running.watch(&mut abort).await?;
+    let observation = observe(running, command, ended, before).await?;
+    if ended.is_some() {
+        sandbox.settle(&mut turn, sandbox.volumes(command.tree, &limits)).await;
+        unfinished.0 = None;
+    }
+    Ok(observation)
+}
+
+/// The limits of a command are never wider than those of its run.
+fn narrower(command: &ExecutionLimits, run: &ExecutionLimits) -> ExecutionLimits {
+    ExecutionLimits {
+        memory_bytes: command.memory_bytes.min(run.memory_bytes),
+        processes: command.processes.min(run.processes),
+        cpu_millis: command.cpu_millis.min(run.cpu_millis),
+        cpu_time_ms: command.cpu_time_ms.min(run.cpu_time_ms),
+        wall_ms: command.wall_ms.min(run.wall_ms),
+        disk_bytes: command.disk_bytes.min(run.disk_bytes),
+        output_bytes: command.output_bytes.min(run.output_bytes),
+    }
+}
+
+/// Texts with a NUL after each. A NUL inside one would make it two.
+fn block<'a>(texts: impl Iterator<Item = &'a [u8]>) -> io::Result<Vec<u8>> {
+    let mut block = Vec::new();
+    for text in texts {
+        if text.contains(&0) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        block.extend_from_slice(text);
+        block.push(0);
+    }
+    Ok(block)
+}
+
+/// The variable parts of a command, as the guest takes them.
+struct Handover {
+    arguments: Vec<u8>,
+    environment: Vec<u8>,
+    workdir: CString,
+}
+
+impl Handover {
+    /// Refuses what would not arrive whole.
+    fn of(command: &NamedCommand) -> io::Result<Self> {
+        let variables: Vec<String> =
+            command.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let handover = Self {
+            arguments: block(command.argv.iter().map(String::as_bytes))?,
+            environment: block(variables.iter().map(String::as_bytes))?,
+            workdir: CString::new(command.workdir.as_ref().map_or(&b""[..], |path| path.as_bytes()))?,
+        };
+        let fits = handover.variable_bytes() + FIXED_BYTES <= MESSAGE_BYTES;
+        let few = command.argv.len() <= STRINGS && variables.len() <= STRINGS;
+        if fits && few { Ok(handover) } else { Err(io::ErrorKind::ArgumentListTooLong.into()) }
+    }
+
+    fn variable_bytes(&self) -> usize {
+        self.arguments.len() + self.environment.len() + self.workdir.count_bytes()
+    }
+
+    /// Hands the command to the guest; answers where its output comes from.
+    async fn start(
+        &self,
+        sandbox: &Sandbox,
+        command: &NamedCommand,
+        limits: &ExecutionLimits,
+    ) -> Result<(OwnedFd, OwnedFd), SandboxError> {
+        let what = "handing the command over";
+        let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).map_err(io_error(what));
+        let ((stdout, stdout_far), (stderr, stderr_far)) = (pipe()?, pipe()?);
+        let request = Request::Execute(Execute {
+            volumes: sandbox.volumes(command.tree, limits),
+            wall_ms: limits.wall_ms.get(),
+            limits: process_limits(limits, sandbox.enforced),
+            workdir: &self.workdir,
+            arguments: &self.arguments,
+            environment: &self.environment,
+        });
+        let beside = [stdout_far.as_fd(), stderr_far.as_fd()];
+        sandbox.guest.send(&request, self.variable_bytes(), &beside).await.map_err(|error| {
+            match error.kind() {
+                io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
+                    SandboxError::Gone(sandbox.lease.lease.clone())
+                }
+                _ => io_error(what)(error),
+            }
+        })?;
+        Ok((stdout, stderr))
+    }
+}
+
+/// The limits of single processes. Where a control group limits the whole they are the wall behind it, far enough back
+/// that the group's own limit, which is told, is met first.
+fn process_limits(limits: &ExecutionLimits, enforced: LimitEnforcement) -> ProcessLimits {
+    const PROCESSES_BEHIND: u64 = 16;
+    let is_grouped = |enforcer| enforcer != Enforcer::RlimitPerProcess;
+    let processes = u64::from(limits.processes) + OWN_PROCESSES;
+    ProcessLimits {
+        // The whole is watched from outside; this is one second further back.
+        cpu_seconds: limits.cpu_time_ms.get().div_ceil(1000) + 1,
+        processes: if is_grouped(enforced.processes) { processes + PROCESSES_BEHIND } else { processes },
+        data_bytes: if is_grouped(enforced.memory) { u64::MAX } else { limits.memory_bytes.get() },
+        open_files: OPEN_FILES,
+    }
+}
+
+/// One stream while it flows.
+struct Stream {
+    source: Receiver,
+    capture: Capture,
+    buffer: Vec<u8>,
+    open: bool,
+}
+
+impl Stream {
+    fn new(sandbox: &Sandbox, source: OwnedFd) -> Result<Self, SandboxError> {
+        let source = Receiver::from_owned_fd(source).map_err(io_error("reading the output"))?;
+        let capture = Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone());
+        Ok(Self { source, capture, buffer: vec![0; 64 << 10], open: true })
+    }
+
+    /// Waits for the next bytes and answers how many there are in the buffer; 0 at the end.
+    async fn next(&mut self) -> io::Result<usize> {
+        let read = self.source.read(&mut self.buffer).await;
+        self.open = matches!(read, Ok(len) if len > 0);
+        read
+    }
+
+    /// Keeps the first `len` bytes of the buffer, up to `room`.
+    async fn keep(&mut self, len: usize, room: u64) -> Result<(), SandboxError> {
+        let kept = usize::try_from(room).map_or(len, |room| len.min(room));
+        Ok(self.capture.push(&self.buffer[..kept]).await?)
+    }
+}
+
+struct Running<'a> {
+    sandbox: &'a Sandbox,
+    limits: &'a ExecutionLimits,
+    stdout: Stream,
+    stderr: Stream,
+    /// Why this side ended it.
+    stop: Option<Stop>,
+    started: Instant,
+    cpu_before_us: Option<u64>,
+}
+
+enum Event {
+    Ended(io::Result<Ended>),
+    Stdout(io::Result<usize>),
+    Stderr(io::Result<usize>),
+    Stop(Stop),
+    Overdue,
+}
+
+impl Running<'_> {
+    /// Follows the command to its end; `None` where the guest vanished before it told.
+    async fn watch(&mut self, abort: &mut AbortSignal) -> Result<Option<Ended>, SandboxError> {
+        let wall = Duration::from_millis(self.limits.wall_ms.get());
+        let deadline = later(self.started, wall.saturating_add(DEADLINE_MARGIN));
+        let mut overdue = None;
+        let mut cpu_check = self.started;
+        let ended = loop {
+            let stopping = self.stop.is_some();
+            let event = tokio::select! {
+                biased;
+                ended = ended(self.sandbox) => Event::Ended(ended),
+                () = until(overdue) => Event::Overdue,
+                () = abort.raised(), if !stopping => Event::Stop(Stop::Abort),
+                () = sleep_until(deadline), if !stopping => Event::Stop(Stop::Deadline),
+                read = self.stdout.next(), if self.stdout.open => Event::Stdout(read),
+                read = self.stderr.next(), if self.stderr.open => Event::Stderr(read),
+                () = cpu_exceeded(self.sandbox, self.limits, self.cpu_before_us, &mut cpu_check), if !stopping
+                    => Event::Stop(Stop::Cpu),
+            };
+            match event {
+                Event::Ended(ended) => break ended.ok(),
+                Event::Overdue => {
+                    let _ = self.sandbox.guest.process.kill();
+                    overdue = None;
+                }
+                Event::Stop(stop) => overdue = Some(self.request_stop(stop).await),
+                Event::Stdout(read) => {
+                    let len = read.map_err(io_error("reading the output"))?;
+                    let room = self.room();
+                    self.stdout.keep(len, room).await?;
+                    overdue = overdue.or(self.check_output(len, room).await);
+                }
+                Event::Stderr(read) => {
+                    let len = read.map_err(io_error("reading the output"))?;
+                    let room = self.room();
+                    self.stderr.keep(len, room).await?;
+                    overdue = overdue.or(self.check_output(len, room).await);
+                }
+            }
+        };
+        if ended.is_none() {
+            // The connection ends a moment before the process.
+            let _ = self.sandbox.guest.process.kill();
+            self.sandbox.guest.process.ended().await;
+        }
+        // Every process that could write has ended, so what is left in the pipes is all there is.
+        tokio::time::timeout(DRAIN_GRACE, self.drain()).await.unwrap_or(Ok(()))?;
+        Ok(ended)
+    }
+
+    /// How many bytes of output are still kept.
+    fn room(&self) -> u64 {
+        let kept = self.stdout.capture.total() + self.stderr.capture.total();
+        self.limits.output_bytes.get().saturating_sub(kept)
+    }
+
+    /// Stops the command where its output does not fit; answers when it must have ended.
+    async fn check_output(&mut self, len: usize, room: u64) -> Option<Instant> {
+        if len as u64 <= room || self.stop.is_some() {
+            return None;
+        }
+        Some(self.request_stop(Stop::Output).await)
+    }
+
+    async fn request_stop(&mut self, stop: Stop) -> Instant {
+        self.stop = Some(stop);
+        let _ = self.sandbox.guest.send(&Request::Stop, 0, &[]).await;
+        Instant::now() + STOP_GRACE
+    }
+
+    async fn drain(&mut self) -> Result<(), SandboxError> {
+        while self.stdout.open {
+            let len = self.stdout.next().await.map_err(io_error("reading the output"))?;
+            let room = self.room();
+            self.stdout.keep(len, room).await?;
+            self.note_excess(len, room);
+        }
+        while self.stderr.open {
+            let len = self.stderr.next().await.map_err(io_error("reading the output"))?;
+            let room = self.room();
+            self.stderr.keep(len, room).await?;
+            self.note_excess(len, room);
+        }
+        Ok(())
+    }
+
+    /// Output that did not fit is a limit that was passed, even where the command ended before it could be stopped.
+    fn note_excess(&mut self, len: usize, room: u64) {
+        if len as u64 > room {
+            self.stop.get_or_insert(Stop::Output);
+        }
+    }
+}
+
+fn later(from: Instant, by: Duration) -> Instant {
+    /// Far enough: a timer cannot be set to the end of time.
+    const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+    from + by.min(LONGEST)
+}
+
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn ended(sandbox: &Sandbox) -> io::Result<Ended> {
+    sandbox
+        .guest
+        .receive_until(|response, _| match response {
+            Response::Ended(ended) => Some(ended),
+            _ => None,
+        })
+        .await
+}
+
+/// Waits until more processor time is used than allowed. Each look is at the earliest moment at which that can be.
+async fn cpu_exceeded(
+    sandbox: &Sandbox,
+    limits: &ExecutionLimits,
+    before_us: Option<u64>,
+    next: &mut Instant,
+) {
+    let Some(before_us) = before_us else { return std::future::pending().await };
+    let limit_us = limits.cpu_time_ms.get().saturating_mul(1000);
+    let share = u64::from(limits.cpu_millis).max(1);
+    loop {
+        sleep_until(*next).await;
+        let used_us = sandbox.guest.group.usage().cpu_us.unwrap_or(0).saturating_sub(before_us);
+        let Some(left_us) = limit_us.checked_sub(used_us).filter(|left| *left > 0) else { return };
+        let pause = Duration::from_micros(left_us.saturating_mul(1000) / share).max(CPU_PAUSE);
+        *next = later(Instant::now(), pause);
+    }
+}
+
+async fn observe(
+    running: Running<'_>,
+    command: &NamedCommand,
+    ended: Option<Ended>,
+    before: Usage,
+) -> Result<ExecutionObservation, SandboxError> {
+    let Running { sandbox, limits, stdout, stderr, stop, started, .. } = running;
+    if let Some(How::NotConfined(failed)) = ended.map(|ended| ended.how) {
+        return Err(refused(failed));
+    }
+    let after = sandbox.guest.group.usage();
+    let cpu_us = match (before.cpu_us, after.cpu_us) {
+        (Some(before), Some(after)) => Some(after.saturating_sub(before)),
+        _ => ended.map(|ended| ended.cpu_us),
+    };
+    let facts = Facts {
+        ended,
+        stop: stop.or(sandbox.was_stopped().then_some(Stop::Abort)),
+        memory_kills: after.memory_kills.saturating_sub(before.memory_kills),
+        process_refusals: after.process_refusals.saturating_sub(before.process_refusals),
+        cpu_us: cpu_us.unwrap_or(0),
+        cpu_limit_us: limits.cpu_time_ms.get().saturating_mul(1000),
+    };
+    let (ending, breaches): (_, BTreeSet<ResourceLimit>) = facts.verdict();
+    let (outputs, refused_outputs) = match ended {
+        Some(_) => outputs::collect(sandbox, &command.outputs).await?,
+        None => outputs::none(&command.outputs),
+    };
+    let wall = ended.map_or(started.elapsed(), |ended| Duration::from_micros(ended.wall_us));
+    let millis =
+        |duration: Duration| DurationMs::new(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX));
+    Ok(ExecutionObservation {
+        incarnation: sandbox.lease.incarnation.clone(),
+        effect: command.effect.clone(),
+        ending,
+        breaches,
+        stdout: stdout.capture.finish().await?,
+        stderr: stderr.capture.finish().await?,
+        outputs,
+        refused_outputs,
+        duration_ms: millis(wall),
+        cpu_ms: cpu_us.map(|cpu_us| DurationMs::new(cpu_us / 1000)),
+        peak_memory_bytes: after.peak_memory_bytes.map(ByteCount::new),
+        killed_processes: ended.map_or(0, |ended| ended.killed),
+    })
+}

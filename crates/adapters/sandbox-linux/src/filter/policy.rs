@@ -1,0 +1,215 @@
+//! Which system calls a command may make, and with which arguments.
+
+use linux_raw_sys::errno;
+use linux_raw_sys::general as nr;
+
+use super::allowed::ALLOWED;
+
+/// What becomes of a call.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// It is made.
+    Allow,
+    /// It fails with this error number and has no effect.
+    Refuse(u32),
+    /// It depends on an argument: on its low 32 bits, under a mask.
+    Where(&'static Condition),
+}
+
+/// A question about one argument.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Condition {
+    /// The argument, counted from 0.
+    pub(super) argument: u32,
+    /// The bits that are looked at.
+    pub(super) mask: u32,
+    /// The values that are told from all others.
+    pub(super) values: &'static [u32],
+    /// For one of them.
+    pub(super) then: Rule,
+    /// For any other.
+    pub(super) otherwise: Rule,
+}
+
+/// The highest call that was looked at. What newer kernels add is answered as by an older kernel, so that libraries fall
+/// back to what they used before.
+pub(super) const HIGHEST: u32 = nr::__NR_file_setattr;
+
+/// A call that is refused because it is forbidden.
+const FORBIDDEN: Rule = Rule::Refuse(errno::EPERM);
+/// A call that is refused in the way of a kernel that does not have it.
+const ABSENT: Rule = Rule::Refuse(errno::ENOSYS);
+const ALL_BITS: u32 = u32::MAX;
+
+/// The rule of a call.
+pub(super) fn rule(number: u32) -> &'static Rule {
+    if let Some((_, condition)) = CONDITIONAL.iter().find(|(conditional, _)| *conditional == number) {
+        return condition;
+    }
+    if ALLOWED.iter().any(|group| group.contains(&number)) {
+        return &Rule::Allow;
+    }
+    match number {
+        // Its flags lie in memory, where a filter cannot see them: libraries fall back to `clone`.
+        nr::__NR_clone3 => &ABSENT,
+        nr::__NR_uretprobe => &ABSENT,
+        _ if number <= nr::__NR_rseq => &FORBIDDEN,
+        nr::__NR_pidfd_send_signal..=HIGHEST => &FORBIDDEN,
+        _ => &ABSENT,
+    }
+}
+
+const CONDITIONAL: [(u32, Rule); 15] = [
+    (nr::__NR_clone, Rule::Where(&NO_NAMESPACE)),
+    (nr::__NR_unshare, Rule::Where(&NO_NAMESPACE)),
+    (nr::__NR_socket, Rule::Where(&SOCKET)),
+    (nr::__NR_socketpair, Rule::Where(&UNIX_ONLY)),
+    (nr::__NR_ioctl, Rule::Where(&NO_TERMINAL_INPUT)),
+    (nr::__NR_personality, Rule::Where(&HARMLESS_PERSONALITY)),
+    (nr::__NR_mknod, Rule::Where(&NO_DEVICE)),
+    (nr::__NR_mknodat, Rule::Where(&NO_DEVICE_AT)),
+    (nr::__NR_prlimit64, Rule::Where(&NOT_INIT)),
+    (nr::__NR_sched_setparam, Rule::Where(&NOT_INIT)),
+    (nr::__NR_sched_setscheduler, Rule::Where(&NOT_INIT)),
+    (nr::__NR_sched_setaffinity, Rule::Where(&NOT_INIT)),
+    (nr::__NR_sched_setattr, Rule::Where(&NOT_INIT)),
+    (nr::__NR_setpriority, Rule::Where(&PRIORITY_OF_ONE)),
+    (nr::__NR_ioprio_set, Rule::Where(&IO_PRIORITY_OF_ONE)),
+];
+
+/// No new namespace. The last is `CLONE_NEWTIME`, which in `clone` is part of the signal number and never set there.
+static NO_NAMESPACE: Condition = Condition {
+    argument: 0,
+    mask: nr::CLONE_NEWNS
+        | nr::CLONE_NEWCGROUP
+        | nr::CLONE_NEWUTS
+        | nr::CLONE_NEWIPC
+        | nr::CLONE_NEWUSER
+        | nr::CLONE_NEWPID
+        | nr::CLONE_NEWNET
+        | nr::CLONE_NEWTIME,
+    values: &[0],
+    then: Rule::Allow,
+    otherwise: FORBIDDEN,
+};
+
+mod family {
+    pub(super) const UNIX: u32 = 1;
+    pub(super) const INET: u32 = 2;
+    pub(super) const INET6: u32 = 10;
+    pub(super) const NETLINK: u32 = 16;
+}
+
+/// Local sockets of any kind; streams and datagrams of the Internet; of netlink only routes, by which libraries list the
+/// interfaces before they resolve a name.
+static SOCKET: Condition = Condition {
+    argument: 0,
+    mask: ALL_BITS,
+    values: &[family::UNIX],
+    then: Rule::Allow,
+    otherwise: Rule::Where(&Condition {
+        argument: 0,
+        mask: ALL_BITS,
+        values: &[family::INET, family::INET6],
+        then: Rule::Where(&STREAM_OR_DATAGRAM),
+        otherwise: Rule::Where(&Condition {
+            argument: 0,
+            mask: ALL_BITS,
+            values: &[family::NETLINK],
+            then: Rule::Where(&Condition {
+                argument: 2,
+                mask: ALL_BITS,
+                values: &[0],
+                then: Rule::Allow,
+                otherwise: FORBIDDEN,
+            }),
+            otherwise: FORBIDDEN,
+        }),
+    }),
+};
+
+/// The low bits of the type are the kind, the others flags. Of the protocols only TCP and UDP: any other could make the
+/// kernel load a module.
+static STREAM_OR_DATAGRAM: Condition = Condition {
+    argument: 1,
+    mask: 0xf,
+    values: &[1, 2],
+    then: Rule::Where(&Condition {
+        argument: 2,
+        mask: ALL_BITS,
+        values: &[0, 6, 17],
+        then: Rule::Allow,
+        otherwise: Rule::Refuse(errno::EPROTONOSUPPORT),
+    }),
+    otherwise: FORBIDDEN,
+};
+
+static UNIX_ONLY: Condition = Condition {
+    argument: 0,
+    mask: ALL_BITS,
+    values: &[family::UNIX],
+    then: Rule::Allow,
+    otherwise: FORBIDDEN,
+};
+
+/// `TIOCSTI` types into a terminal, `TIOCLINUX` pastes into one, `TIOCSETD` makes the kernel load a line discipline.
+static NO_TERMINAL_INPUT: Condition = Condition {
+    argument: 1,
+    mask: ALL_BITS,
+    values: &[0x5412, 0x541c, 0x5423],
+    then: FORBIDDEN,
+    otherwise: Rule::Allow,
+};
+
+/// Linux, Linux of 32 bits, either with an old version number, or a question.
+static HARMLESS_PERSONALITY: Condition = Condition {
+    argument: 0,
+    mask: ALL_BITS,
+    values: &[0, 0x8, 0x2_0000, 0x2_0008, 0xffff_ffff],
+    then: Rule::Allow,
+    otherwise: FORBIDDEN,
+};
+
+const FILE_TYPE: u32 = 0xf000;
+const CHARACTER_DEVICE: u32 = 0x2000;
+const BLOCK_DEVICE: u32 = 0x6000;
+
+static NO_DEVICE: Condition = Condition {
+    argument: 1,
+    mask: FILE_TYPE,
+    values: &[CHARACTER_DEVICE, BLOCK_DEVICE],
+    then: FORBIDDEN,
+    otherwise: Rule::Allow,
+};
+
+static NO_DEVICE_AT: Condition = Condition {
+    argument: 2,
+    mask: FILE_TYPE,
+    values: &[CHARACTER_DEVICE, BLOCK_DEVICE],
+    then: FORBIDDEN,
+    otherwise: Rule::Allow,
+};
+
+/// The guest has the user of the command, so the kernel would let the command change the guest's limits and priority.
+static NOT_INIT: Condition =
+    Condition { argument: 0, mask: ALL_BITS, values: &[1], then: FORBIDDEN, otherwise: Rule::Allow };
+
+static SECOND_IS_NOT_INIT: Condition =
+    Condition { argument: 1, mask: ALL_BITS, values: &[1], then: FORBIDDEN, otherwise: Rule::Allow };
+
+/// Of a process or a group, never of a user.
+static PRIORITY_OF_ONE: Condition = Condition {
+    argument: 0,
+    mask: ALL_BITS,
+    values: &[0, 1],
+    then: Rule::Where(&SECOND_IS_NOT_INIT),
+    otherwise: FORBIDDEN,
+};
+
+static IO_PRIORITY_OF_ONE: Condition = Condition {
+    argument: 0,
+    mask: ALL_BITS,
+    values: &[1, 2],
+    then: Rule::Where(&SECOND_IS_NOT_INIT),
+    otherwise: FORBIDDEN,
+};

@@ -1,0 +1,109 @@
+//! What a lease has on disk: the record by which any process can end it, and the staged files.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::{Path, PathBuf};
+
+use ambit_ids::{Digest, Incarnation, LeaseId};
+use serde::{Deserialize, Serialize};
+
+use crate::cgroup::Group;
+use crate::identity::Outer;
+use crate::process::ProcessIdentity;
+
+/// The largest record that is read.
+const RECORD_BYTES: usize = 64 << 10;
+
+/// Everything that is needed to end one life of a sandbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Record {
+    /// Which life.
+    pub(crate) incarnation: Incarnation,
+    /// The guest.
+    pub(crate) process: ProcessIdentity,
+    /// Its control groups.
+    pub(crate) group: Group,
+}
+
+/// The directory of a lease.
+#[derive(Clone, Debug)]
+pub(crate) struct Home(PathBuf);
+
+impl Home {
+    /// The directory of `lease` below the adapter's own.
+    pub(crate) fn of(root: &Path, lease: &LeaseId) -> Self {
+        Self(root.join("leases").join(lease.as_str()))
+    }
+
+    /// The directory itself.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// What the guest sees of it.
+    pub(crate) fn share(&self) -> PathBuf {
+        self.0.join("share")
+    }
+
+    /// Where a tree lies.
+    pub(crate) fn tree(&self, tree: Digest) -> PathBuf {
+        self.share().join("trees").join(tree.to_hex())
+    }
+
+    /// Where a fixture lies.
+    pub(crate) fn fixture(&self, name: &str) -> PathBuf {
+        self.share().join("fixtures").join(name)
+    }
+
+    /// Makes it. Fails where it exists: then another life has it, or its end is unproven.
+    pub(crate) fn create(&self, owner: Outer) -> io::Result<()> {
+        fs::create_dir(&self.0)?;
+        fs::set_permissions(&self.0, Permissions::from_mode(0o700))?;
+        for directory in [self.share(), self.share().join("trees"), self.share().join("fixtures")] {
+            make_directory(&directory, owner)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the record, whole or not at all.
+    pub(crate) fn write_record(&self, record: &Record) -> io::Result<()> {
+        let bytes = ambit_canonical::encode(record).map_err(io::Error::other)?;
+        let fresh = self.0.join("record.new");
+        fs::write(&fresh, bytes.as_bytes())?;
+        fs::rename(fresh, self.0.join("record"))
+    }
+
+    /// Reads the record; `None` where there is none.
+    pub(crate) fn read_record(&self) -> io::Result<Option<Record>> {
+        match fs::read(self.0.join("record")) {
+            Ok(bytes) => ambit_canonical::decode(&bytes, RECORD_BYTES).map(Some).map_err(io::Error::other),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes it with everything in it.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        match fs::remove_dir_all(&self.0) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Whether anything of it is there.
+    pub(crate) fn exists(&self) -> bool {
+        fs::symlink_metadata(&self.0).is_ok()
+    }
+}
+
+/// Makes a directory that the sandbox's user can read.
+pub(crate) fn make_directory(path: &Path, owner: Outer) -> io::Result<()> {
+    fs::create_dir(path)?;
+    fs::set_permissions(path, Permissions::from_mode(0o755))?;
+    if owner.foreign {
+        chown(path, Some(owner.uid), Some(owner.gid))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! What this machine lacks, in words.
+
+use ambit_ports::sandbox::{Enforcer, LimitEnforcement, MissingFeature};
+
+/// The version of Landlock from which it can stand behind the mounts without breaking renames.
+const LANDLOCK_VERSION: u32 = 2;
+
+fn lack(feature: &str, consequence: &str, mend: &str) -> MissingFeature {
+    MissingFeature { feature: feature.into(), consequence: consequence.into(), mend: mend.into() }
+}
+
+/// Everything that is missing.
+pub(super) fn of(limits: &LimitEnforcement, copied: bool) -> Vec<MissingFeature> {
+    const DELEGATE: &str = "run as root, or under a control group that is delegated with its controllers (systemd-run --user --scope -p Delegate=yes)";
+    let mut lacks = Vec::new();
+    let mut unless_grouped = |enforcer, feature, consequence| {
+        if enforcer == Enforcer::RlimitPerProcess {
+            lacks.push(lack(feature, consequence, DELEGATE));
+        }
+    };
+    unless_grouped(
+        limits.memory,
+        "a control group for memory",
+        "each process is limited, but several together can use more, and running out of memory is not told apart from another failure",
+    );
+    unless_grouped(
+        limits.processes,
+        "a control group for processes",
+        "processes are limited for the sandbox's user, and a refused one is not told",
+    );
+    unless_grouped(
+        limits.cpu,
+        "a control group for processor time",
+        "no share of a processor is enforced, and processor time is limited for each process only",
+    );
+    if landlock_version() < Some(LANDLOCK_VERSION) {
+        lacks.push(lack(
+            "Landlock 2",
+            "the mounts are the only wall around files; there is no second one behind them",
+            "use Linux 5.19 or newer with Landlock among its security modules",
+        ));
+    }
+    if copied {
+        lacks.push(lack(
+            "an overlay in a user namespace, with extended attributes on tmpfs",
+            "every command works on a private copy of the tree, which takes as long as copying it",
+            "use Linux 6.6 or newer, and keep the state directory on a file system that can be the lower layer of an overlay",
+        ));
+    }
+    lacks
+}
+
+#[cfg(target_arch = "x86_64")]
+fn landlock_version() -> Option<u32> {
+    ambit_sandbox_guest::raw::landlock_version()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn landlock_version() -> Option<u32> {
+    None
+}

@@ -1,0 +1,80 @@
+//! Cancelling stops everything, destroying leaves nothing, and what is lost is replaced once.
+
+use ambit_gates::Ending;
+use ambit_ports::AbortHandle;
+use ambit_ports::sandbox::{Probe, ProbeFamily, SandboxError, SandboxPort as _};
+use ambit_run::StopReason;
+
+use super::probe;
+use super::subject::{LIMITS, Subject};
+
+/// Every probe that ends a life. The subject is destroyed at the end.
+pub(super) async fn all(mut subject: Subject<'_>) -> Vec<Probe> {
+    vec![
+        abort(&subject).await,
+        lost_guest(&mut subject).await,
+        lost_spawner(&mut subject).await,
+        cancel(&subject).await,
+        destroy(&subject).await,
+    ]
+}
+
+/// A tree of sleeping processes is gone after an abort, and the sandbox goes on.
+async fn abort(subject: &Subject<'_>) -> Probe {
+    let (handle, signal) = AbortHandle::new();
+    let run = subject.run_until(&["family", "4"], LIMITS, signal);
+    let (seen, ()) = tokio::join!(run, async { handle.abort() });
+    let aborted = seen.as_ref().is_ok_and(|seen| seen.ending == Ending::Aborted);
+    let (goes_on, said) = subject.attempt(&["list", "/proc"]).await;
+    // Only the guest and the prober itself.
+    let processes = said.lines().filter(|name| name.parse::<u32>().is_ok()).count();
+    let observed = format!(
+        "{:?}, then {processes} processes",
+        seen.map(|seen| seen.ending).map_err(|error| error.code())
+    );
+    probe(ProbeFamily::Cancellation, "cancellation.abort", aborted && goes_on && processes == 2, observed)
+}
+
+async fn lost_guest(subject: &mut Subject<'_>) -> Probe {
+    let lost = subject.backend.lose_guest(&subject.lease).await;
+    recovered(subject, "recovery.lost-guest", lost).await
+}
+
+async fn lost_spawner(subject: &mut Subject<'_>) -> Probe {
+    let lost = subject.backend.lose_spawner(&subject.lease).await;
+    recovered(subject, "recovery.lost-spawner", lost).await
+}
+
+/// After a loss the old life is gone, and the run gets the same lease with another incarnation.
+async fn recovered(subject: &mut Subject<'_>, id: &str, lost: bool) -> Probe {
+    let before = subject.lease.clone();
+    let gone = matches!(subject.run(&["exit", "0"]).await, Err(SandboxError::Gone(_)));
+    let again = subject.allocate_again().await;
+    let replaced = subject.lease.lease == before.lease && subject.lease.incarnation != before.incarnation;
+    let (works, said) = subject.attempt(&["exit", "0"]).await;
+    let observed = match again {
+        Ok(()) if gone => format!("gone, then a new life: {said}"),
+        Ok(()) => "the loss was not noticed".to_owned(),
+        Err(error) => error.code().to_owned(),
+    };
+    probe(ProbeFamily::Recovery, id, lost && gone && replaced && works, observed)
+}
+
+async fn cancel(subject: &Subject<'_>) -> Probe {
+    let receipt = subject.backend.cancel(&subject.lease, &StopReason::CustomerCancelled).await;
+    let stopped = receipt.as_ref().is_ok_and(|receipt| receipt.remaining_processes == 0);
+    let gone = matches!(subject.run(&["exit", "0"]).await, Err(SandboxError::Gone(_)));
+    let observed = receipt.map_or_else(
+        |error| error.code().to_owned(),
+        |receipt| format!("{} processes remain", receipt.remaining_processes),
+    );
+    probe(ProbeFamily::Cancellation, "cancellation.cancel", stopped && gone, observed)
+}
+
+async fn destroy(subject: &Subject<'_>) -> Probe {
+    let receipt = subject.backend.destroy(&subject.lease).await;
+    let proven = receipt.as_ref().is_ok_and(ambit_ports::sandbox::DestructionReceipt::is_proof);
+    let observed =
+        receipt.map_or_else(|error| error.to_string(), |receipt| format!("{:?}", receipt.remaining));
+    probe(ProbeFamily::Cleanup, "cleanup.destroy", proven, observed)
+}

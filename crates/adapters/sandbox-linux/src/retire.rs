@@ -1,0 +1,132 @@
+//! Stopping and removing sandboxes from what is on disk, in whatever process, and proving it.
+
+use std::fs;
+use std::time::Duration;
+
+use ambit_ports::sandbox::{CancellationReceipt, DestructionReceipt, SandboxError, SandboxLease};
+
+use crate::cgroup::Group;
+use crate::guest::{io_error, remove_when_empty};
+use crate::home::{Home, Record};
+use crate::process::{DYING, Process};
+
+/// Stops every process of the life that `lease` names.
+pub(crate) async fn cancel(home: &Home, lease: &SandboxLease) -> Result<CancellationReceipt, SandboxError> {
+    let stopped = match record_of(home, lease)? {
+        Some(record) => stop(&record).await?,
+        None => Stopped::default(),
+    };
+    if stopped.remaining > 0 {
+        return Err(unproven(lease, vec![("processes".into(), stopped.remaining)]));
+    }
+    Ok(CancellationReceipt {
+        incarnation: lease.incarnation.clone(),
+        lease: lease.lease.clone(),
+        killed_processes: stopped.killed,
+        remaining_processes: stopped.remaining,
+    })
+}
+
+/// Removes the life that `lease` names, and proves it surface by surface.
+pub(crate) async fn destroy(home: &Home, lease: &SandboxLease) -> Result<DestructionReceipt, SandboxError> {
+    let record = record_of(home, lease)?;
+    let superseded =
+        record.is_none() && home.read_record().map_err(io_error("reading the record"))?.is_some();
+    let remaining = if superseded { nothing_remains() } else { remove(home, record.as_ref()).await? };
+    let receipt =
+        DestructionReceipt { incarnation: lease.incarnation.clone(), lease: lease.lease.clone(), remaining };
+    if receipt.is_proof() { Ok(receipt) } else { Err(unproven(lease, receipt.remaining)) }
+}
+
+/// Removes whatever an earlier life left under this home.
+pub(crate) async fn clear(home: &Home, lease: &SandboxLease) -> Result<(), SandboxError> {
+    if !home.exists() {
+        return Ok(());
+    }
+    let record = home.read_record().map_err(io_error("reading the record of an earlier life"))?;
+    let remaining = remove(home, record.as_ref()).await?;
+    if remaining.iter().all(|(_, left)| *left == 0) { Ok(()) } else { Err(unproven(lease, remaining)) }
+}
+
+/// The record, where it is of the life that the lease names. A later life is nobody's to end by an earlier lease.
+fn record_of(home: &Home, lease: &SandboxLease) -> Result<Option<Record>, SandboxError> {
+    let record = home.read_record().map_err(io_error("reading the record of the sandbox"))?;
+    Ok(record.filter(|record| record.incarnation == lease.incarnation))
+}
+
+fn unproven(lease: &SandboxLease, remaining: Vec<(String, u32)>) -> SandboxError {
+    SandboxError::DestructionUnproven { lease: lease.lease.clone(), remaining }
+}
+
+fn nothing_remains() -> Vec<(String, u32)> {
+    ["processes", "cgroups", "mounts", "files"].map(|surface| (surface.to_owned(), 0)).to_vec()
+}
+
+#[derive(Clone, Copy, Default)]
+struct Stopped {
+    killed: u32,
+    remaining: u32,
+}
+
+/// Kills the guest, and with it everything in its process namespace.
+async fn stop(record: &Record) -> Result<Stopped, SandboxError> {
+    let guest: Option<Process> = record.process.hold().map_err(io_error("looking for the guest"))?;
+    let Some(guest) = guest else {
+        return Ok(Stopped { killed: 0, remaining: record.group.population().unwrap_or(0) });
+    };
+    // The guest itself is not one of the command's processes.
+    let killed = record
+        .group
+        .population()
+        .map_or_else(|| record.process.companions(), |count| count.saturating_sub(1));
+    guest.kill().map_err(io_error("killing the guest"))?;
+    let has_ended = guest.ended().await;
+    let left = emptied(&record.group).await;
+    Ok(Stopped { killed, remaining: if has_ended { left } else { left.max(1) } })
+}
+
+/// How many processes are in a group whose guest has ended. The kernel may let go of the last a moment later.
+async fn emptied(group: &Group) -> u32 {
+    let mut pause = Duration::from_micros(200);
+    loop {
+        match group.population() {
+            Some(left) if left > 0 && pause < DYING => {
+                tokio::time::sleep(pause).await;
+                pause *= 2;
+            }
+            population => return population.unwrap_or(0),
+        }
+    }
+}
+
+async fn remove(home: &Home, record: Option<&Record>) -> Result<Vec<(String, u32)>, SandboxError> {
+    let mut processes = 0;
+    let mut groups = 0;
+    if let Some(record) = record {
+        processes = stop(record).await?.remaining;
+        if processes == 0 {
+            let _ = remove_when_empty(&record.group).await;
+        }
+        groups = record.group.remaining();
+    }
+    let removed = home.clone();
+    // The record goes with the rest, so it must be the last thing that could still be needed.
+    if processes == 0 && groups == 0 {
+        tokio::task::spawn_blocking(move || removed.remove())
+            .await
+            .map_err(|panic| io_error("removing the files")(std::io::Error::other(panic)))?
+            .map_err(io_error("removing the files"))?;
+    }
+    let mounts = mounts_below(home).map_err(io_error("looking at the mounts"))?;
+    let remaining = [processes, groups, mounts, u32::from(home.exists())];
+    Ok(nothing_remains().into_iter().zip(remaining).map(|((surface, _), left)| (surface, left)).collect())
+}
+
+/// Mounts of the host that lie in this home. None is ever made; this is the proof.
+fn mounts_below(home: &Home) -> std::io::Result<u32> {
+    let place = home.path().to_string_lossy().into_owned();
+    let mounts = fs::read_to_string("/proc/self/mountinfo")?;
+    let count =
+        mounts.lines().filter(|line| line.split(' ').nth(4).is_some_and(|at| at.starts_with(&place))).count();
+    Ok(u32::try_from(count).unwrap_or(u32::MAX))
+}

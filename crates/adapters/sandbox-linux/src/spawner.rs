@@ -1,0 +1,85 @@
+//! The spawner's side in the control plane.
+
+use std::io;
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
+use std::process::{Command, Stdio};
+
+use ambit_sandbox_guest::wire::{Failed, Spawn, Spawned};
+use tokio::sync::oneshot;
+
+use crate::channel::Channel;
+use crate::program;
+
+/// A spawner that runs. When this is dropped its process ends, and every guest with it.
+pub(crate) struct Spawner {
+    control: Channel,
+}
+
+/// A guest that was just started.
+pub(crate) struct Started {
+    /// Its process id.
+    pub(crate) pid: i32,
+    /// A descriptor of its process.
+    pub(crate) process: OwnedFd,
+    /// The connection to it.
+    pub(crate) control: Channel,
+}
+
+/// Why a guest was not started.
+#[derive(Debug)]
+pub(crate) enum SpawnError {
+    /// The spawner is gone.
+    Gone(io::Error),
+    /// The kernel refused.
+    Refused(Failed),
+}
+
+impl Spawner {
+    /// Starts a spawner.
+    pub(crate) async fn start() -> io::Result<Self> {
+        let (control, far) = Channel::pair()?;
+        let (tell, told) = oneshot::channel();
+        // The kernel ends the spawner with the thread that started it, so that thread does nothing else.
+        std::thread::Builder::new().name("ambit-spawner".into()).spawn(move || match start_process(far) {
+            Ok(mut child) => {
+                let _ = tell.send(Ok(()));
+                let _ = child.wait();
+            }
+            Err(error) => {
+                let _ = tell.send(Err(error));
+            }
+        })?;
+        told.await.map_err(|_| io::ErrorKind::BrokenPipe)??;
+        Ok(Self { control })
+    }
+
+    /// Starts a guest, born in `cgroup` where one is given.
+    pub(crate) async fn spawn(
+        &self,
+        request: Spawn,
+        cgroup: Option<BorrowedFd<'_>>,
+    ) -> Result<Started, SpawnError> {
+        let (control, far) = Channel::pair().map_err(SpawnError::Gone)?;
+        let far_end = std::os::fd::AsFd::as_fd(&far);
+        let beside: Vec<BorrowedFd<'_>> = [Some(far_end), cgroup].into_iter().flatten().collect();
+        self.control.send(&request, 0, &beside).await.map_err(SpawnError::Gone)?;
+        let mut buffer = [0; 64];
+        match self.control.receive(&mut buffer).await.map_err(SpawnError::Gone)? {
+            (Spawned::Started { pid }, [Some(process), ..]) => Ok(Started { pid, process, control }),
+            (Spawned::Started { .. }, _) => Err(SpawnError::Gone(io::ErrorKind::InvalidData.into())),
+            (Spawned::Failed(failed), _) => Err(SpawnError::Refused(failed)),
+        }
+    }
+}
+
+fn start_process(control: OwnedFd) -> io::Result<std::process::Child> {
+    let program = program::sealed()?;
+    Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()))
+        .arg("spawner")
+        .env_clear()
+        .current_dir("/")
+        .stdin(Stdio::from(control))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+}

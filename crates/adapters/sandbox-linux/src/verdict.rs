@@ -1,0 +1,163 @@
+//! How an execution ended, from what the guest, the kernel and this side know.
+
+use std::collections::BTreeSet;
+
+use ambit_gates::{Ending, NotStarted, ResourceLimit};
+use ambit_sandbox_guest::wire::{Ended, EndedBy, How};
+
+const SIGXCPU: u8 = 24;
+
+/// Why this side ended a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// It was asked to.
+    Abort,
+    /// The guest did not end it in time.
+    Deadline,
+    /// Too much output.
+    Output,
+    /// Too much processor time.
+    Cpu,
+}
+
+/// Everything that decides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    /// What the guest told; `None` where it vanished before.
+    pub(crate) ended: Option<Ended>,
+    /// Why this side ended the command.
+    pub(crate) stop: Option<Stop>,
+    /// Processes that the kernel killed for lack of memory.
+    pub(crate) memory_kills: u64,
+    /// Processes that the kernel refused.
+    pub(crate) process_refusals: u64,
+    /// Processor time that was used.
+    pub(crate) cpu_us: u64,
+    /// And that was allowed.
+    pub(crate) cpu_limit_us: u64,
+}
+
+impl Facts {
+    /// How it ended, and every limit that was met on the way.
+    pub(crate) fn verdict(&self) -> (Ending, BTreeSet<ResourceLimit>) {
+        let ending = self.ending();
+        let mut breaches = BTreeSet::new();
+        if let Ending::LimitReached { limit } = ending {
+            breaches.insert(limit);
+        }
+        let met = [
+            (ResourceLimit::Memory, self.memory_kills > 0),
+            (ResourceLimit::Pids, self.process_refusals > 0),
+            (ResourceLimit::Disk, self.ended.is_some_and(|ended| ended.disk_full)),
+            (ResourceLimit::Cpu, self.cpu_us > self.cpu_limit_us),
+        ];
+        breaches.extend(met.into_iter().filter(|(_, met)| *met).map(|(limit, _)| limit));
+        (ending, breaches)
+    }
+
+    fn ending(&self) -> Ending {
+        let reached = |limit| Ending::LimitReached { limit };
+        // A limit that was passed is the reason even where the command ended by itself before it could be stopped: how
+        // fast it was caught must not decide the verdict.
+        match self.stop {
+            Some(Stop::Output) => return reached(ResourceLimit::Output),
+            Some(Stop::Cpu) => return reached(ResourceLimit::Cpu),
+            _ => {}
+        }
+        let Some(ended) = self.ended else {
+            return match self.stop {
+                Some(Stop::Abort) => Ending::Aborted,
+                Some(_) => reached(ResourceLimit::Timeout),
+                None if self.memory_kills > 0 => reached(ResourceLimit::Memory),
+                None => Ending::Indeterminate,
+            };
+        };
+        match (ended.by, ended.how) {
+            (EndedBy::Deadline, _) => reached(ResourceLimit::Timeout),
+            (EndedBy::Request, _) => match self.stop {
+                Some(Stop::Deadline) => reached(ResourceLimit::Timeout),
+                _ => Ending::Aborted,
+            },
+            (EndedBy::Itself, How::NotFound) => Ending::NotStarted { why: NotStarted::CommandNotFound },
+            (EndedBy::Itself, How::NotExecutable) => Ending::NotStarted { why: NotStarted::NotExecutable },
+            (EndedBy::Itself, How::NoWorkdir) => Ending::NotStarted { why: NotStarted::WorkdirMissing },
+            (EndedBy::Itself, How::NotConfined(_)) => Ending::Indeterminate,
+            (EndedBy::Itself, _) if self.cpu_us > self.cpu_limit_us => reached(ResourceLimit::Cpu),
+            (EndedBy::Itself, How::Exited(0)) => Ending::Exited { code: 0 },
+            // A shell or a test runner tells in its own way that a child of it was killed; the reason is the memory.
+            (EndedBy::Itself, _) if self.memory_kills > 0 => reached(ResourceLimit::Memory),
+            (EndedBy::Itself, How::Signalled(SIGXCPU)) => reached(ResourceLimit::Cpu),
+            (EndedBy::Itself, How::Signalled(signal)) => Ending::Signalled { signal },
+            (EndedBy::Itself, How::Exited(code)) => Ending::Exited { code },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(how: How, by: EndedBy) -> Facts {
+        Facts {
+            ended: Some(Ended { how, by, killed: 0, wall_us: 0, cpu_us: 0, disk_full: false }),
+            stop: None,
+            memory_kills: 0,
+            process_refusals: 0,
+            cpu_us: 0,
+            cpu_limit_us: 1000,
+        }
+    }
+
+    // proves D10
+    // break crates/adapters/sandbox-linux/src/verdict.rs: `None => Ending::Indeterminate,` -> `None => Ending::Exited { code: 0 },`
+    #[test]
+    fn an_end_that_nobody_told_is_no_success() {
+        let lost = Facts { ended: None, ..facts(How::Exited(0), EndedBy::Itself) };
+        assert_eq!(lost.verdict().0, Ending::Indeterminate);
+        let killed = Facts { memory_kills: 1, ..lost };
+        assert_eq!(killed.verdict().0, Ending::LimitReached { limit: ResourceLimit::Memory });
+        assert_eq!(Facts { stop: Some(Stop::Abort), ..lost }.verdict().0, Ending::Aborted);
+    }
+
+    #[test]
+    fn a_kill_is_told_from_a_signal_of_its_own() {
+        let signalled = facts(How::Signalled(9), EndedBy::Itself);
+        assert_eq!(signalled.verdict().0, Ending::Signalled { signal: 9 });
+        let starved = Facts { memory_kills: 2, ..signalled };
+        assert_eq!(starved.verdict().0, Ending::LimitReached { limit: ResourceLimit::Memory });
+        let late = facts(How::Signalled(9), EndedBy::Deadline);
+        assert_eq!(late.verdict().0, Ending::LimitReached { limit: ResourceLimit::Timeout });
+    }
+
+    #[test]
+    fn a_limit_met_on_the_way_does_not_hide_how_it_ended() {
+        let refused = Facts { process_refusals: 3, ..facts(How::Exited(3), EndedBy::Itself) };
+        assert_eq!(refused.verdict(), (Ending::Exited { code: 3 }, BTreeSet::from([ResourceLimit::Pids])));
+        let survived = Facts { memory_kills: 1, ..facts(How::Exited(0), EndedBy::Itself) };
+        assert_eq!(survived.verdict(), (Ending::Exited { code: 0 }, BTreeSet::from([ResourceLimit::Memory])));
+    }
+
+    #[test]
+    fn a_child_that_was_starved_makes_the_failure_one_of_memory() {
+        for how in [How::Exited(137), How::Exited(1), How::Signalled(9), How::Signalled(6)] {
+            let starved = Facts { memory_kills: 1, ..facts(how, EndedBy::Itself) };
+            assert_eq!(starved.verdict().0, Ending::LimitReached { limit: ResourceLimit::Memory }, "{how:?}");
+        }
+    }
+
+    #[test]
+    fn a_limit_that_was_passed_is_the_reason_whoever_was_first() {
+        let loud = Facts { stop: Some(Stop::Output), ..facts(How::Exited(0), EndedBy::Itself) };
+        assert_eq!(loud.verdict().0, Ending::LimitReached { limit: ResourceLimit::Output });
+        let busy = Facts { cpu_us: 1001, ..facts(How::Exited(0), EndedBy::Itself) };
+        assert_eq!(busy.verdict().0, Ending::LimitReached { limit: ResourceLimit::Cpu });
+    }
+
+    #[test]
+    fn an_abort_that_came_too_late_changes_nothing() {
+        let done = Facts { stop: Some(Stop::Abort), ..facts(How::Exited(0), EndedBy::Itself) };
+        assert_eq!(done.verdict().0, Ending::Exited { code: 0 });
+        let stopped = Facts { stop: Some(Stop::Abort), ..facts(How::Signalled(9), EndedBy::Request) };
+        assert_eq!(stopped.verdict().0, Ending::Aborted);
+    }
+}

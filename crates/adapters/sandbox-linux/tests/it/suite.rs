@@ -1,0 +1,234 @@
+//! The suite of the port, check by check.
+
+use ambit_conformance::sandbox::{Bench, confinement, endings, lifecycle, limits, outputs};
+
+use crate::support::bench;
+
+async fn hold(check: impl AsyncFnOnce(&Bench)) {
+    let (bench, _directory) = bench();
+    check(&bench).await;
+}
+
+// proves E-I03 E-I04
+// break crates/adapters/sandbox-linux/src/probes/mod.rs: `probes.extend(failures::all(&subject).await);` -> `drop(failures::all(&subject).await);`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_manifest_is_measured() {
+    hold(lifecycle::the_manifest_is_measured).await;
+}
+
+// proves E-I01
+// break crates/adapters/sandbox-linux/src/backend.rs: `let digest = Digest::of_parts(&[owner.as_bytes(), b"\0", spec.run.as_str().as_bytes()]);` -> `let digest = Digest::of(owner.as_bytes());`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_has_one_sandbox() {
+    hold(lifecycle::a_run_has_one_sandbox).await;
+}
+
+// proves E-J01
+// break crates/adapters/sandbox-linux/src/backend.rs: `let image = self.images.root(spec.image).await?;` -> `let image = self.empty_image()?;`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_image_is_named_by_its_digest() {
+    hold(lifecycle::an_image_is_named_by_its_digest).await;
+}
+
+// proves E-I01
+// break crates/adapters/sandbox-linux/src/sandbox.rs: `turn.finishing = self.guest.send(&Request::Finish, 0, &[]).await.is_ok();` -> `turn.finishing = false;`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_execution_starts_from_the_tree() {
+    hold(lifecycle::every_execution_starts_from_the_tree).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tree_is_what_it_first_was() {
+    hold(lifecycle::a_tree_is_what_it_first_was).await;
+}
+
+// proves E-P03 E-P05
+// break crates/adapters/sandbox-linux/src/retire.rs: `guest.kill().map_err(io_error("killing the guest"))?;` -> `let _ = &guest;`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn cancel_stops_everything() {
+    hold(lifecycle::cancel_stops_everything).await;
+}
+
+// proves E-I12
+// break crates/adapters/sandbox-linux/src/execute.rs: `() = abort.raised(), if !stopping => Event::Stop(Stop::Abort),` -> `() = abort.raised(), if !stopping => Event::Stop(Stop::Deadline),`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_abort_ends_the_command() {
+    hold(lifecycle::an_abort_ends_the_command).await;
+}
+
+// proves E-P04 E-P05 E-J11
+// break crates/adapters/sandbox-linux/src/home.rs: `match fs::remove_dir_all(&self.0) {` -> `match fs::read_dir(&self.0).map(drop) {`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn destroy_leaves_nothing() {
+    hold(lifecycle::destroy_leaves_nothing).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fifty_askers_get_one_sandbox() {
+    hold(lifecycle::fifty_askers_get_one_sandbox).await;
+}
+
+// proves E-I13 E-P05
+// break crates/adapters/sandbox-linux/src/backend.rs: `Err(SandboxError::PreviewDenied)` -> `Err(SandboxError::Unavailable(Vec::new()))`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_preview_needs_a_grant() {
+    hold(lifecycle::a_preview_needs_a_grant).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_unknown_lease_is_gone() {
+    hold(lifecycle::an_unknown_lease_is_gone).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_end_is_told_as_it_is() {
+    hold(endings::an_end_is_told_as_it_is).await;
+}
+
+// proves D20
+// break crates/adapters/sandbox-linux/src/verdict.rs: `(EndedBy::Itself, How::Signalled(signal)) => Ending::Signalled { signal },` -> `(EndedBy::Itself, How::Signalled(_)) => Ending::Exited { code: 0 },`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn output_forges_nothing() {
+    hold(endings::output_forges_nothing).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_start_says_why() {
+    hold(endings::what_cannot_start_says_why).await;
+}
+
+// proves E-P04
+// break crates/adapters/sandbox-linux/guest/src/roles/guest.rs: `killed += kill_the_rest()?;` -> `killed += 0;`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn children_do_not_outlive_the_answer() {
+    hold(endings::children_do_not_outlive_the_answer).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn there_is_nothing_to_wait_for() {
+    hold(endings::there_is_nothing_to_wait_for).await;
+}
+
+// proves E-J09
+// break crates/adapters/sandbox-linux/src/capture.rs: `self.tail.extend(&rest[rest.len().saturating_sub(WINDOW_BYTES)..]);` -> `self.tail.clear();`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn output_is_kept_whole() {
+    hold(endings::output_is_kept_whole).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bytes_that_are_not_text_survive() {
+    hold(endings::bytes_that_are_not_text_survive).await;
+}
+
+// proves E-J10 D10
+// break crates/adapters/sandbox-linux/src/verdict.rs: `(EndedBy::Deadline, _) => reached(ResourceLimit::Timeout),` -> `(EndedBy::Deadline, _) => Ending::Aborted,`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn time_by_the_clock() {
+    hold(limits::time_by_the_clock).await;
+}
+
+// proves E-J05
+// break crates/adapters/sandbox-linux/src/verdict.rs: `(ResourceLimit::Cpu, self.cpu_us > self.cpu_limit_us),` -> `(ResourceLimit::Cpu, false),`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processor_time() {
+    hold(limits::processor_time).await;
+}
+
+// proves E-J05 E-J14
+// break crates/adapters/sandbox-linux/src/cgroup/group.rs: `let quota_us = (limits.cpu_millis.saturating_mul(PERIOD_US) / 1000).max(LEAST_QUOTA_US);` -> `let quota_us = limits.cpu_millis.saturating_mul(PERIOD_US).max(LEAST_QUOTA_US);`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processor_share() {
+    hold(limits::processor_share).await;
+}
+
+// proves E-J06 E-J14
+// break crates/adapters/sandbox-linux/src/verdict.rs: `(ResourceLimit::Memory, self.memory_kills > 0),` -> `(ResourceLimit::Memory, false),`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn memory() {
+    hold(limits::memory).await;
+}
+
+// proves E-J08
+// break crates/adapters/sandbox-linux/src/verdict.rs: `(ResourceLimit::Pids, self.process_refusals > 0),` -> `(ResourceLimit::Pids, false),`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes() {
+    hold(limits::processes).await;
+}
+
+// proves E-J07
+// break crates/adapters/sandbox-linux/src/verdict.rs: `(ResourceLimit::Disk, self.ended.is_some_and(|ended| ended.disk_full)),` -> `(ResourceLimit::Disk, false),`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn disk() {
+    hold(limits::disk).await;
+}
+
+// proves E-J09
+// break crates/adapters/sandbox-linux/src/verdict.rs: `Some(Stop::Output) => return reached(ResourceLimit::Output),` -> `Some(Stop::Output) => return Ending::Aborted,`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn output() {
+    hold(limits::output).await;
+}
+
+// proves E-J11
+// break crates/adapters/sandbox-linux/src/outputs.rs: `Ok(_) => Ok(Bytes::from(content)),` -> `Ok(_) => Ok(Bytes::new()),`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_declared_file_is_kept() {
+    hold(outputs::a_declared_file_is_kept).await;
+}
+
+// proves E-J11
+// break crates/adapters/sandbox-linux/guest/src/roles/volumes.rs: `| ResolveFlags::NO_SYMLINKS` -> `| ResolveFlags::CACHED`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_not_a_file_is_refused() {
+    hold(outputs::what_is_not_a_file_is_refused).await;
+}
+
+// proves E-J02 E-J13
+// break crates/adapters/sandbox-linux/guest/src/roles/spawner.rs: `pub const SANDBOX_ID: u32 = 1000;` -> `pub const SANDBOX_ID: u32 = 0;`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_has_no_power() {
+    hold(confinement::a_command_has_no_power).await;
+}
+
+// proves E-J12
+// break crates/adapters/sandbox-linux/src/execute.rs: `environment: &self.environment,` -> `environment: &self.arguments,`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_environment_is_given_whole() {
+    hold(confinement::the_environment_is_given_whole).await;
+}
+
+// proves E-J03 E-J12
+// break crates/adapters/sandbox-linux/guest/src/roles/root.rs: `unmount(WORKSPACE, UnmountFlags::DETACH).at(Step::HostRoot)?;` -> `attach_image(open_tree(CWD, WORKSPACE, OpenTreeFlags::OPEN_TREE_CLONE).at(Step::Image)?.as_fd()).at(Step::Image)?;`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_file_system_is_reduced() {
+    hold(confinement::the_file_system_is_reduced).await;
+}
+
+// proves E-J12 E-J14
+// break crates/adapters/sandbox-linux/guest/src/roles/spawner.rs: `| sys::CLONE_NEWNET` -> `| 0`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn there_is_no_way_out() {
+    hold(confinement::there_is_no_way_out).await;
+}
+
+// proves E-J13
+// break crates/adapters/sandbox-linux/guest/src/roles/launcher.rs: `raw::set_filter(filter).at(Step::Filter)` -> `raw::set_filter(&[6, 0, 0, 0, 0, 0, 0xff, 0x7f]).at(Step::Filter)`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_kernel_is_out_of_reach() {
+    hold(confinement::the_kernel_is_out_of_reach).await;
+}
+
+// proves E-J13
+// break crates/adapters/sandbox-linux/src/filter/policy.rs: `(nr::__NR_prlimit64, Rule::Where(&NOT_INIT)),` -> `(nr::__NR_prlimit64, Rule::Allow),`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_init_is_out_of_reach() {
+    hold(confinement::the_init_is_out_of_reach).await;
+}
+
+// proves E-J03 E-J04
+// break crates/adapters/sandbox-linux/guest/src/roles/root.rs: `const READ_ONLY: u32 = sys::MOUNT_ATTR_RDONLY | sys::MOUNT_ATTR_NOSUID | sys::MOUNT_ATTR_NODEV;` -> `const READ_ONLY: u32 = sys::MOUNT_ATTR_NOSUID | sys::MOUNT_ATTR_NODEV;`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_give_no_power() {
+    hold(confinement::files_give_no_power).await;
+}

@@ -1,0 +1,80 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use ambit_conformance::sandbox::Bench;
+use ambit_ids::{Digest, UnixMs};
+use ambit_ports::images::{Image, ImageError, ImageStore};
+use ambit_ports::runtime::{Clock, IdGenerator};
+use ambit_sandbox_linux::{LinuxSandboxes, PROBER, Settings};
+use async_trait::async_trait;
+use bytes::Bytes;
+use tempfile::TempDir;
+
+/// A store with one image.
+pub(crate) struct OneImage(pub(crate) PathBuf);
+
+pub(crate) fn image_digest() -> Digest {
+    Digest::of(b"the image of the tests")
+}
+
+#[async_trait]
+impl ImageStore for OneImage {
+    async fn list(&self) -> Result<Vec<Image>, ImageError> {
+        Ok(Vec::new())
+    }
+
+    async fn find(&self, digest: Digest) -> Result<Image, ImageError> {
+        Err(ImageError::NotFound(digest))
+    }
+
+    async fn root(&self, digest: Digest) -> Result<PathBuf, ImageError> {
+        if digest == image_digest() { Ok(self.0.clone()) } else { Err(ImageError::NotFound(digest)) }
+    }
+
+    async fn verify(&self, _: Digest) -> Result<(), ImageError> {
+        Ok(())
+    }
+}
+
+struct WallClock;
+
+#[async_trait]
+impl Clock for WallClock {
+    fn now(&self) -> UnixMs {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        UnixMs::new(u64::try_from(since.as_millis()).unwrap())
+    }
+
+    async fn sleep_until(&self, moment: UnixMs) {
+        tokio::time::sleep(Duration::from_millis(moment.since(self.now()).get())).await;
+    }
+}
+
+struct Counted(u64);
+
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
+impl IdGenerator for Counted {
+    fn next(&self) -> String {
+        format!("{:x}-{:06}", self.0, COUNT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// An adapter with an image of the given directory, keeping its state below `root`.
+pub(crate) fn adapter(root: PathBuf, image: PathBuf) -> LinuxSandboxes {
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
+    let ids = Counted(u64::try_from(started % u128::from(u64::MAX)).unwrap());
+    let settings = Settings { root, spare_guests: 1 };
+    LinuxSandboxes::new(settings, Arc::new(OneImage(image)), Arc::new(WallClock), Arc::new(ids)).unwrap()
+}
+
+/// A bench around an adapter of its own, with an empty image. The directory lives as long as the answer.
+pub(crate) fn bench() -> (Bench, TempDir) {
+    let directory = tempfile::tempdir().unwrap();
+    let image = directory.path().join("image");
+    std::fs::create_dir(&image).unwrap();
+    let port = adapter(directory.path().join("state"), image);
+    (Bench::new(Arc::new(port), image_digest(), Bytes::from_static(PROBER)), directory)
+}
