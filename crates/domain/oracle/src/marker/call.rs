@@ -3,6 +3,8 @@
 use super::{Marker, Place, anchor};
 use crate::source::{Language, Source, Tight, Word};
 
+/// How far back the start of a statement is looked for.
+const NEAR_BYTES: usize = 500;
 /// What the test functions of JavaScript are called.
 const JS_TESTS: [&str; 11] =
     ["test", "it", "describe", "suite", "context", "specify", "bench", "scenario", "fixture", "Deno", "step"];
@@ -85,7 +87,8 @@ fn python(word: &Word<'_>, tight: &Tight, source: &Source<'_>, place: Place) -> 
 
 /// Whether the statement that the offset lies in, as far as it stands on the same line, is an import.
 fn is_imported(source: &Source<'_>, offset: usize) -> bool {
-    let before = &source.code[..offset];
+    let near = source.code.floor_char_boundary(offset.saturating_sub(NEAR_BYTES));
+    let before = &source.code[near..offset];
     let start = before.rfind(['\n', ';']).map_or(0, |at| at + 1);
     let statement = before[start..].trim_start();
     statement.starts_with("import ") || statement.starts_with("from ")
