@@ -218,8 +218,6 @@ mod tests {
         count(language, &Source::read(language, text))
     }
 
-    // proves E-F05
-    // break crates/domain/oracle/src/assertions.rs: `"assert" => !always_holds(self.source, statement(&self.source.code, self.offset(word))),` -> `"assert" => true,`
     #[test]
     fn python_forms_are_counted_and_look_alikes_are_not() {
         for (text, number) in [

@@ -38,6 +38,7 @@ fn a_test_that_is_kept_from_running_is_told_with_its_line() {
         ("tests/a.test.js", "test.concurrent . only('x', () => {})", "1 .only("),
         ("tests/a.test.js", "describe.only.each([1])('x', () => {})", "1 .only("),
         ("tests/a.test.js", "it.todo('x')", "1 .todo("),
+        ("src/a.ts", "Deno.test.ignore('x', () => {})", "1 .skip("),
         ("tests/a.test.js", "xdescribe('x', () => {})", "1 .skip("),
         ("tests/a.test.js", "test('x', { skip: true }, () => {})", "1 .skip("),
         ("tests/a.test.js", "check.skip('renamed', () => {})", "1 .skip("),

@@ -43,7 +43,7 @@ fn what_opens_a_path_does_not_excuse_a_lost_assertion() {
 }
 
 // proves E-F04
-// break crates/domain/oracle/src/protected.rs: `"conftest.py",` -> `"conftest.pyx",`
+// break crates/domain/oracle/src/protected.rs: `|| name.ends_with(b".pth")` -> ``
 #[test]
 fn runner_configuration_is_protected_without_being_named() {
     for name in
@@ -127,6 +127,10 @@ fn what_cannot_be_read_where_it_matters_is_unclassified() {
         let found = ambit_oracle::facts(&[change], &guard());
         assert_eq!(found.iter().map(Fact::kind).collect::<Vec<_>>(), [FactKind::Unclassified], "{name}");
     }
+    let mended = path("app/a.py");
+    let change =
+        ambit_oracle::FileChange { path: &mended, before: Some(b"x = '\xff'\n"), after: Some(b"x = 1\n") };
+    assert_eq!(ambit_oracle::facts(&[change], &guard()), [], "source that can be read again");
     let picture = path("tests/picture.png");
     let change =
         ambit_oracle::FileChange { path: &picture, before: Some(b"\x89PNG"), after: Some(b"\x89PNG\xff") };
