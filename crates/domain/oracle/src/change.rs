@@ -27,7 +27,8 @@ pub struct Guard {
     pub scope: PathSet,
     /// Files that name dependencies, beside those that are known by their names.
     pub manifests: PathSet,
-    /// Dependencies that may be added, as their manifests name them.
+    /// Dependencies that may be added, as their manifests name them. A name stands for the package of its ecosystem's
+    /// registry and for no other source of it.
     pub approved_dependencies: BTreeSet<String>,
 }
 

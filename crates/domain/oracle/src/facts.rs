@@ -91,7 +91,12 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
         return if was_test { Err(Unreadable::Language) } else { Ok(None) };
     };
     let is_vendored = change.path.components().any(|part| VENDORED.contains(&part));
-    let before = Source::read(language, text(change.before)?);
+    let holds_tests = is_test || language == Language::Rust;
+    let before = match text(change.before) {
+        Err(why) if holds_tests => return Err(why),
+        // What cannot be read held no marker, so that every marker after it is new.
+        side => Source::read(language, side.unwrap_or_default()),
+    };
     let after = Source::read(language, text(change.after)?);
     let place = Place { is_test, is_vendored };
     let count = |source: &Source<'_>| match language {

@@ -25,6 +25,53 @@ const CONSTANT_WORDS: [&str; 15] = [
 /// Constants that do not make an alternative true.
 const FALSE: [&str; 8] = ["False", "None", "false", "null", "undefined", "nil", "0", "0.0"];
 
+/// Assertions that look at nothing but what they are given, in lower case and without underscores. A helper of the
+/// project's own may do anything, and an assertion of a thing (`spy.assert_not_called()`) looks at the thing.
+const PURE: [&str; 34] = [
+    "assert",
+    "asserttrue",
+    "assertfalse",
+    "assertequal",
+    "assertequals",
+    "assertnotequal",
+    "assertnotequals",
+    "assertis",
+    "assertisnot",
+    "assertisnone",
+    "assertisnotnone",
+    "assertin",
+    "assertnotin",
+    "assertgreater",
+    "assertless",
+    "assertnull",
+    "assertnotnull",
+    "assertsame",
+    "asserteq",
+    "assertne",
+    "propassert",
+    "propasserteq",
+    "ok",
+    "equal",
+    "equals",
+    "notequal",
+    "strictequal",
+    "deepequal",
+    "deepstrictequal",
+    "is",
+    "istrue",
+    "true",
+    "truthy",
+    "same",
+];
+/// Whose methods these assertions are, where they are methods at all.
+const PURE_OWNERS: [&str; 8] = ["self", "cls", "this", "super", "assert", "Assert", "Assertions", "t"];
+
+/// Whether an assertion by this name, as a method of `owner` where it is one, looks at nothing but its arguments.
+pub(crate) fn is_pure(name: &str, owner: Option<&str>) -> bool {
+    let plain: String = name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect();
+    PURE.contains(&plain.as_str()) && owner.is_none_or(|owner| PURE_OWNERS.contains(&owner))
+}
+
 /// Whether the text names nothing of the program: literals alone.
 pub(crate) fn is_constant(code: &str) -> bool {
     code.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$')))

@@ -3,6 +3,8 @@
 use super::{Marker, Place, anchor};
 use crate::source::{Language, Source, Tight};
 
+/// How far the end of an attribute is looked for.
+const NEAR_BYTES: usize = 500;
 /// Attributes of Rust, as tight code spells them up to where they may go on.
 const RUST: [(&str, &str); 6] = [
     ("#[ignore]", "#[ignore]"),
@@ -28,8 +30,8 @@ pub(super) fn rust(tight: &Tight, source: &Source<'_>, place: Place) -> Vec<Mark
         tight.text.match_indices(form).map(|(at, _)| (at, *name)).collect::<Vec<_>>()
     });
     let conditional = tight.text.match_indices("cfg_attr(").filter_map(|(at, _)| {
-        let end = tight.text[at..].find(")]").map_or(tight.text.len(), |length| at + length);
-        let inside = &tight.text[at..end];
+        let near = &tight.text[at..tight.text.floor_char_boundary(at + NEAR_BYTES)];
+        let inside = &near[..near.find(")]").unwrap_or(near.len())];
         let ignores =
             inside.ends_with(",ignore") || inside.contains(",ignore=") || inside.contains(",ignore,");
         let allows = inside.contains(",allow(") || inside.contains(",expect(");

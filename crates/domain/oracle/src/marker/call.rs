@@ -3,14 +3,25 @@
 use super::{Marker, Place, anchor};
 use crate::source::{Language, Source, Tight, Word};
 
+/// How far back the start of a statement is looked for.
+const NEAR_BYTES: usize = 500;
 /// What the test functions of JavaScript are called.
-const JS_TESTS: [&str; 11] =
-    ["test", "it", "describe", "suite", "context", "specify", "bench", "scenario", "fixture", "Deno", "step"];
-/// Modifiers of these functions that keep tests from running or from counting.
-const JS_MODIFIERS: [&str; 9] =
-    ["skip", "only", "todo", "fixme", "skipIf", "runIf", "failing", "fails", "ignore"];
+const JS_TESTS: [&str; 10] =
+    ["test", "it", "describe", "suite", "context", "specify", "bench", "scenario", "fixture", "step"];
+/// Modifiers of these functions that keep tests from running or from counting, and the names of the markers.
+const JS_MODIFIERS: [(&str, &str); 9] = [
+    ("skip", ".skip("),
+    ("skipIf", ".skip("),
+    ("runIf", ".skip("),
+    ("fixme", ".skip("),
+    ("ignore", ".skip("),
+    ("only", ".only("),
+    ("todo", ".todo("),
+    ("failing", ".failing("),
+    ("fails", ".failing("),
+];
 /// Modifiers between the function and the one that counts.
-const JS_BETWEEN: [&str; 6] = ["concurrent", "sequential", "serial", "parallel", "describe", "each"];
+const JS_BETWEEN: [&str; 7] = ["test", "concurrent", "sequential", "serial", "parallel", "describe", "each"];
 /// Test functions that skip, or leave all others out, by their name.
 const JS_RENAMED: [&str; 10] = [
     "xit",
@@ -85,7 +96,8 @@ fn python(word: &Word<'_>, tight: &Tight, source: &Source<'_>, place: Place) -> 
 
 /// Whether the statement that the offset lies in, as far as it stands on the same line, is an import.
 fn is_imported(source: &Source<'_>, offset: usize) -> bool {
-    let before = &source.code[..offset];
+    let near = source.code.floor_char_boundary(offset.saturating_sub(NEAR_BYTES));
+    let before = &source.code[near..offset];
     let start = before.rfind(['\n', ';']).map_or(0, |at| at + 1);
     let statement = before[start..].trim_start();
     statement.starts_with("import ") || statement.starts_with("from ")
@@ -98,14 +110,11 @@ fn is_raised(word: &Word<'_>) -> bool {
 
 fn javascript(word: &Word<'_>, place: Place) -> Option<&'static str> {
     let goes_on = word.after.starts_with(['(', '.', '`']);
-    if let Some(at) = JS_MODIFIERS.iter().position(|modifier| *modifier == word.text)
+    if let Some((_, name)) = JS_MODIFIERS.iter().find(|(modifier, _)| *modifier == word.text)
         && goes_on
         && (modifies_test(word) || (place.is_test && names_test(word)))
     {
-        return Some(
-            [".skip(", ".only(", ".todo(", ".skip(", ".skip(", ".skip(", ".failing(", ".failing(", ".skip("]
-                [at],
-        );
+        return Some(name);
     }
     if JS_RENAMED.contains(&word.text) && goes_on && !word.before.ends_with(['.', ' ']) {
         return Some(if word.text.starts_with('f') { ".only(" } else { ".skip(" });
@@ -135,13 +144,14 @@ fn modifies_test(word: &Word<'_>) -> bool {
             .rfind(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'))
             .map_or(0, |at| at + chain[at..].chars().next().map_or(0, char::len_utf8));
         let owner = &chain[start..];
-        if JS_TESTS.contains(&owner) && !chain[..start].ends_with('.') {
+        before = &chain[..start];
+        let is_first = !before.ends_with('.');
+        if is_first && (JS_TESTS.contains(&owner) || owner == "Deno") {
             return true;
         }
         if !JS_BETWEEN.contains(&owner) {
             return false;
         }
-        before = &chain[..start];
     }
     false
 }

@@ -5,8 +5,10 @@ const BEFORE_REGEX: [&str; 13] = [
     "return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "do", "else", "await", "yield",
 ];
 
+/// How much of a line tells it from others.
+const LINE_BYTES: usize = 300;
 /// The longest regular expression that is looked for. Where none ends within it, the slash divides.
-const REGEX_BYTES: usize = 1000;
+const REGEX_BYTES: usize = 500;
 
 /// A source file with its comments and strings told apart.
 #[derive(Debug)]
@@ -66,12 +68,13 @@ impl<'a> Source<'a> {
         u32::try_from(self.line_starts.partition_point(|start| *start <= offset)).unwrap_or(u32::MAX)
     }
 
-    /// The whole line of an offset, without the white space around it.
+    /// The line of an offset, without the white space around it, as far as [`LINE_BYTES`] go.
     pub(crate) fn line_text(&self, offset: usize) -> &'a str {
         let next = self.line_starts.partition_point(|start| *start <= offset);
         let start = self.line_starts[next.saturating_sub(1)];
         let end = self.line_starts.get(next).copied().unwrap_or(self.text.len());
-        self.text.get(start..end).unwrap_or("").trim()
+        let line = self.text.get(start..end).unwrap_or("").trim();
+        &line[..line.floor_char_boundary(LINE_BYTES)]
     }
 }
 

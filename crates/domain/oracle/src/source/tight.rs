@@ -1,7 +1,7 @@
 use super::Source;
 
 /// How far the end of a call is looked for.
-const ENCLOSED_BYTES: usize = 2000;
+const ENCLOSED_BYTES: usize = 400;
 
 /// Code without white space, save where it keeps two words apart, so that no spacing hides a form that is looked for.
 #[derive(Debug)]

@@ -1,1 +1,72 @@
+//! Assertions that a patch takes away.
 
+use ambit_policy::Fact;
+
+use crate::{facts, guard, path, told};
+
+fn fell(name: &str, before: u32, after: u32) -> Fact {
+    Fact::AssertionCountFell { path: path(name), before, after }
+}
+
+// proves E-F05
+// break crates/domain/oracle/src/facts.rs: `facts.extend(fallen(&tests));` -> `let _ = fallen(&tests);`
+#[test]
+fn a_removed_assertion_is_told_however_it_is_removed() {
+    let before = "def test_a():\n    assert f() == 1\n    assert g() == 2\n";
+    for after in [
+        "def test_a():\n    assert f() == 1\n    g()\n",
+        "def test_a():\n    assert f() == 1\n    # assert g() == 2\n",
+        "def test_a():\n    assert f() == 1\n    '''assert g() == 2'''\n",
+        "def test_a():\n    assert f() == 1\n    assert True\n",
+        "def test_a():\n    assert f() == 1\n    assert g() == 2 or True\n",
+        "def test_a():\n    assert f() == 1\n    assert g() == g()\n",
+    ] {
+        let found = facts(&guard(), &[("tests/test_a.py", Some(before), Some(after))]);
+        assert_eq!(found, [fell("tests/test_a.py", 2, 1)], "{after}");
+    }
+    let deleted = facts(&guard(), &[("tests/test_a.py", Some(before), None)]);
+    assert_eq!(deleted, [fell("tests/test_a.py", 2, 0)]);
+    assert_eq!(told("tests/test_a.py", before, &before.replace("== 1", "== 1, 'why'")), Vec::<String>::new());
+    assert_eq!(told("app/a.py", before, ""), Vec::<String>::new(), "no test file");
+}
+
+#[test]
+fn assertions_may_move_between_the_test_files_of_one_patch() {
+    let both = "assert f()\nassert g()\n";
+    let moved = [
+        ("tests/test_a.py", Some(both), Some("assert f()\n")),
+        ("tests/test_b.py", None, Some("assert g()\n")),
+    ];
+    assert_eq!(facts(&guard(), &moved), []);
+    let renamed = [("tests/test_a.py", Some(both), None), ("tests/unit/test_a.py", None, Some(both))];
+    assert_eq!(facts(&guard(), &renamed), []);
+    let lost = [
+        ("tests/test_a.py", Some(both), None),
+        ("tests/test_b.py", Some(""), Some("assert g()\nassert True\n")),
+    ];
+    assert_eq!(facts(&guard(), &lost), [fell("tests/test_a.py", 2, 0)]);
+    let out_of_tests = [("tests/test_a.py", Some(both), None), ("app/a.py", None, Some(both))];
+    assert_eq!(facts(&guard(), &out_of_tests), [fell("tests/test_a.py", 2, 0)]);
+}
+
+#[test]
+fn every_language_loses_assertions_in_its_own_forms() {
+    for (name, before, after) in [
+        ("tests/a.test.ts", "test('x', () => { expect(f()).toBe(1) })", "test('x', () => { expect(f()) })"),
+        (
+            "tests/a.rs",
+            "#[test] fn a() { assert_eq!(f(), 1) }",
+            "#[test] fn a() { debug_assert_eq!(f(), 1) }",
+        ),
+        (
+            "src/lib.rs",
+            "#[cfg(test)] mod t { fn a() { assert!(f()) } }",
+            "#[cfg(test)] mod t { fn a() { f(); } }",
+        ),
+        ("pkg/a_test.go", "if f() != 1 { t.Fatal(\"no\") }", "if f() != 1 { t.Log(\"no\") }"),
+        ("tests/ATest.java", "assertEquals(1, f());", "f();"),
+    ] {
+        assert_eq!(facts(&guard(), &[(name, Some(before), Some(after))]), [fell(name, 1, 0)]);
+        assert_eq!(facts(&guard(), &[(name, Some(after), Some(before))]), [], "{name}");
+    }
+}

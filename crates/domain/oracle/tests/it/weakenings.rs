@@ -14,12 +14,15 @@ use serde_json::Value;
 
 use crate::set;
 
+/// A file before and after.
+type Sides = (Option<Vec<u8>>, Option<Vec<u8>>);
+
 struct Case {
     id: String,
     base: String,
     kind: String,
     verdict: String,
-    files: BTreeMap<RepoPath, (Option<Vec<u8>>, Option<Vec<u8>>)>,
+    files: BTreeMap<RepoPath, Sides>,
 }
 
 /// Kinds of weakening that lie within what a lexer can tell: protected by default, assertions, markers, dependencies,
@@ -80,7 +83,7 @@ fn case(weaken: &Path, folder: &Path) -> Case {
         .unwrap();
     assert!(applied.success(), "{} does not apply", folder.display());
     let after = tree(directory.path());
-    let mut files: BTreeMap<RepoPath, (Option<Vec<u8>>, Option<Vec<u8>>)> = BTreeMap::new();
+    let mut files: BTreeMap<RepoPath, Sides> = BTreeMap::new();
     for path in before.keys().chain(after.keys()) {
         let sides = (before.get(path).cloned(), after.get(path).cloned());
         if sides.0 != sides.1 {
