@@ -1,0 +1,88 @@
+//! Holds [`super::word_list`] against every file of the project.
+
+use std::ops::Range;
+
+use super::Finding;
+use super::word_list::{FORBIDDEN, Forbidden, NOT_READ, Place, Spelling};
+use crate::rust_text::{Code, whole_words};
+use crate::workspace::Workspace;
+
+/// One file, read in the ways that the list asks for.
+struct Reading<'a> {
+    path: &'a str,
+    text: &'a str,
+    /// `None` where it is not Rust.
+    code: Option<Code>,
+    /// Bodies of modules that are compiled for tests only.
+    tests: Vec<Range<usize>>,
+}
+
+impl<'a> Reading<'a> {
+    fn of(path: &'a str, text: &'a str) -> Self {
+        let code = path.ends_with(".rs").then(|| Code::of(text));
+        let tests = code.as_ref().map_or_else(Vec::new, Code::test_modules);
+        Self { path, text, code, tests }
+    }
+
+    fn concerns(&self, forbidden: &Forbidden) -> bool {
+        let excepted = |place: &&str| {
+            if place.ends_with('/') { self.path.starts_with(*place) } else { self.path == *place }
+        };
+        let placed = match forbidden.place {
+            Place::Everywhere => true,
+            Place::Product(folder) => {
+                self.code.is_some()
+                    && self.path.starts_with(folder)
+                    && !self.path.contains("/tests/")
+                    && !self.path.ends_with("/tests.rs")
+            }
+        };
+        placed && !forbidden.except.iter().any(excepted)
+    }
+
+    fn places(&self, forbidden: &Forbidden) -> Vec<usize> {
+        let found: Vec<usize> = match forbidden.spelling {
+            Spelling::Text(word) => self.text.match_indices(word).map(|(at, _)| at).collect(),
+            Spelling::AnyCase(word) => {
+                self.text.to_ascii_lowercase().match_indices(word).map(|(at, _)| at).collect()
+            }
+            Spelling::Word(word) => whole_words(self.text.as_bytes(), word).collect(),
+            Spelling::Code(word) => self.in_code(word),
+        };
+        let in_tests = |at: &usize| self.tests.iter().any(|body| body.contains(at));
+        let product = matches!(forbidden.place, Place::Product(_));
+        found.into_iter().filter(|at| !(product && in_tests(at))).collect()
+    }
+
+    fn in_code(&self, word: &str) -> Vec<usize> {
+        let Some(code) = &self.code else { return Vec::new() };
+        if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return code.words(word).collect();
+        }
+        let found = code.as_bytes().windows(word.len()).enumerate();
+        found.filter(|(_, window)| *window == word.as_bytes()).map(|(at, _)| at).collect()
+    }
+}
+
+pub(super) fn findings(workspace: &Workspace) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (path, text) in workspace.texts.iter().filter(|(path, _)| !NOT_READ.contains(&path.as_str())) {
+        let reading = Reading::of(path, text);
+        for forbidden in FORBIDDEN.iter().filter(|forbidden| reading.concerns(forbidden)) {
+            for at in reading.places(forbidden) {
+                let line = 1 + text[..at].matches('\n').count();
+                let says = format!("{:?} does not belong here: {}", forbidden.spelling.word(), forbidden.why);
+                found.push(Finding::at_line(path, line, says));
+            }
+        }
+    }
+    found
+}
+
+impl Spelling {
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Text(word) | Self::AnyCase(word) | Self::Word(word) | Self::Code(word) => word,
+        }
+    }
+}
