@@ -17,8 +17,6 @@ pub(crate) struct Package {
 pub(crate) struct Dependency {
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    /// The version that the manifest asks for.
-    pub(crate) requirement: String,
     /// Whether it lies in this workspace.
     pub(crate) ours: bool,
 }
@@ -91,7 +89,6 @@ fn parse_dependency(dependency: &Value) -> Result<Dependency, Failure> {
     Ok(Dependency {
         name: text(dependency, "name")?,
         kind,
-        requirement: text(dependency, "req")?,
         ours: dependency.get("path").is_some_and(Value::is_string),
     })
 }
@@ -116,4 +113,36 @@ fn list<'a>(value: &'a Value, member: &str) -> Result<&'a Vec<Value>, Failure> {
         .get(member)
         .and_then(Value::as_array)
         .ok_or_else(|| Failure::new(format!("the workspace's metadata has no list {member:?}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKAGE: &str = r#"{"name":"p","manifest_path":"/w/c/p/Cargo.toml","dependencies":[
+        {"name":"q","kind":null,"path":"/w/c/q"},{"name":"serde","kind":"dev"},{"name":"cc","kind":"build"}],
+        "targets":[{"name":"p","kind":["lib"],"src_path":"/w/c/p/src/lib.rs"}]}"#;
+
+    fn parse(package: &str) -> Result<Metadata, Failure> {
+        let json = format!(r#"{{"workspace_root":"/w","target_directory":"/t","packages":[{package}]}}"#);
+        Metadata::parse(&json)
+    }
+
+    #[test]
+    fn packages_are_read_with_paths_below_the_root() {
+        let metadata = parse(PACKAGE).unwrap();
+        assert_eq!(metadata.build_directory, "/t");
+        let package = &metadata.packages[0];
+        assert_eq!((package.folder.as_str(), package.targets[0].source.as_str()), ("c/p", "c/p/src/lib.rs"));
+        let kinds: Vec<(Kind, bool)> = package.dependencies.iter().map(|it| (it.kind, it.ours)).collect();
+        assert_eq!(kinds, [(Kind::Normal, true), (Kind::Dev, false), (Kind::Build, false)]);
+    }
+
+    #[test]
+    fn what_cargo_never_says_is_refused() {
+        assert!(parse(&PACKAGE.replace("/w/c/p/Cargo.toml", "/x/Cargo.toml")).is_err());
+        assert!(parse(&PACKAGE.replace("\"dev\"", "\"other\"")).is_err());
+        assert!(parse(&PACKAGE.replace("\"targets\"", "\"else\"")).is_err());
+        assert!(Metadata::parse("{").is_err());
+    }
 }

@@ -120,7 +120,7 @@ pub(super) const DOMAIN_EXTERNAL: &[Edges] = &[
     ("ambit-revision", &["serde", "thiserror"]),
     ("ambit-blueprint", &["serde", "thiserror"]),
     ("ambit-oracle", &["thiserror"]),
-    ("ambit-run", &["serde", "thiserror"]),
+    ("ambit-run", &["serde", "serde_json", "thiserror"]),
     ("ambit-evidence", &["serde", "thiserror"]),
 ];
 

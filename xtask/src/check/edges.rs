@@ -154,3 +154,115 @@ fn lies_in(path: &str, folder: &str) -> bool {
 fn manifest(package: &Package) -> String {
     format!("{}/Cargo.toml", package.folder)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::metadata::{Dependency, Metadata};
+    use crate::workspace::metadata_json;
+
+    fn real() -> Vec<Package> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        Metadata::parse(&metadata_json(root).unwrap()).unwrap().packages
+    }
+
+    /// What is found where `from` depends on `to` as well.
+    fn with(from: &str, to: &str, kind: Kind, ours: bool) -> Vec<String> {
+        let mut packages = real();
+        let package = packages.iter_mut().find(|package| package.name == from).unwrap();
+        package.dependencies.push(Dependency { name: to.to_owned(), kind, ours });
+        findings(&packages).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_workspace_has_exactly_the_edges_of_the_list() {
+        assert_eq!(findings(&real()), []);
+    }
+
+    // proves E-E13 E-I02 E-I08 E-O01 E-O03
+    // break xtask/src/check/edges.rs: `let allowed = reaches(ring.may_reach)` -> `let allowed = true || reaches(ring.may_reach)`
+    #[test]
+    fn an_edge_that_crosses_the_rings_is_found_whatever_the_list_says() {
+        for (from, to, rule) in [
+            ("ambit-agent-scripted", "ambit-broker", "an adapter knows its port and no other adapter"),
+            ("ambit-sandbox-linux", "ambit-store-sqlite", "an adapter knows its port and no other adapter"),
+            (
+                "ambit-orchestrator",
+                "ambit-sandbox-linux",
+                "the control plane speaks to ports, never to an adapter",
+            ),
+            ("ambit-run", "ambit-ports", "the domain depends on nothing but itself"),
+            ("ambit-conformance", "ambit-blobs", "what tests share knows ports, never what implements them"),
+            ("xtask", "ambit-ids", "the tasks build without the product"),
+        ] {
+            for kind in [Kind::Normal, Kind::Build] {
+                let found = with(from, to, kind, true);
+                let breaks = format!("the edge {from} -> {to} breaks the rule: {rule}");
+                assert!(found.iter().any(|it| it.ends_with(&breaks)), "{found:?}");
+                assert!(found.iter().any(|it| it.contains("is not in EDGES")), "{found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_edge_within_the_rings_must_stand_in_the_list() {
+        let found = with("ambit-ids", "ambit-run", Kind::Normal, true);
+        assert_eq!(
+            found,
+            ["crates/domain/ids/Cargo.toml: the edge ambit-ids -> ambit-run is not in EDGES of \
+              xtask/src/check/edge_list.rs"]
+        );
+    }
+
+    #[test]
+    fn tests_may_reach_adapters_by_a_list_of_their_own_and_control_planes_never() {
+        let found = with("ambit-broker", "ambit-blobs", Kind::Dev, true);
+        assert!(matches!(found.as_slice(), [only] if only.contains("is not in DEV_EDGES")), "{found:?}");
+        let found = with("ambit-blobs", "ambit-broker", Kind::Dev, true);
+        assert!(found.iter().any(|it| it.contains("breaks the rule")), "{found:?}");
+        assert_eq!(with("ambit-broker", "ambit-ports", Kind::Dev, true), Vec::<String>::new());
+    }
+
+    #[test]
+    fn outside_crates_are_listed_in_the_domain_and_confined_where_they_are_heavy() {
+        let found = with("ambit-run", "tokio", Kind::Normal, false);
+        assert!(
+            matches!(found.as_slice(), [only] if only.contains("tokio is not in DOMAIN_EXTERNAL")),
+            "{found:?}"
+        );
+        let found = with("ambit-broker", "rusqlite", Kind::Normal, false);
+        assert!(matches!(found.as_slice(), [only] if only.contains("rusqlite is confined to")), "{found:?}");
+        assert_eq!(with("ambit-run", "tempfile", Kind::Dev, false), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_line_that_is_no_longer_true_is_found() {
+        let mut packages = real();
+        let package = packages.iter_mut().find(|package| package.name == "ambit-canonical").unwrap();
+        package.dependencies.clear();
+        packages.retain(|package| package.name != "xtask");
+        let found: Vec<String> = findings(&packages).iter().map(ToString::to_string).collect();
+        assert!(
+            found
+                .iter()
+                .any(|it| it.ends_with("EDGES allows ambit-canonical -> ambit-ids, which no longer exists"))
+        );
+        assert!(found.iter().any(|it| it.ends_with("EDGES has a line for xtask, which does not exist")));
+    }
+
+    #[test]
+    fn a_new_crate_asks_for_its_line_and_for_a_ring() {
+        let mut packages = real();
+        packages.push(Package {
+            name: "new".to_owned(),
+            folder: "elsewhere/new".to_owned(),
+            dependencies: Vec::new(),
+            targets: Vec::new(),
+        });
+        let found: Vec<String> = findings(&packages).iter().map(ToString::to_string).collect();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].contains("give it its line in EDGES") && found[1].contains("in no ring"));
+    }
+}

@@ -86,3 +86,75 @@ impl Spelling {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::tests::of;
+
+    /// A line of code that holds the word.
+    fn line(forbidden: &Forbidden) -> String {
+        let word = forbidden.spelling.word();
+        match forbidden.spelling {
+            Spelling::Code(_) => format!("let a = 1; {word}] {{}}\n"),
+            _ => format!("let a = \" {word} \";\n"),
+        }
+    }
+
+    fn places(path: &str, text: &str) -> Vec<String> {
+        findings(&of(&[(path, text)], Vec::new())).into_iter().map(|finding| finding.place).collect()
+    }
+
+    #[test]
+    fn every_word_of_the_list_is_found_with_its_line() {
+        for forbidden in FORBIDDEN {
+            let text = format!("\n{}", line(forbidden));
+            let word = forbidden.spelling.word();
+            assert_eq!(
+                places("crates/control-plane/a/src/b.rs", &text),
+                ["crates/control-plane/a/src/b.rs:2"],
+                "{word}"
+            );
+        }
+    }
+
+    // proves E-Q02
+    // break xtask/src/check/words.rs: `placed && !forbidden.except.iter().any(excepted)` -> `placed && matches!(forbidden.place, Place::Everywhere) && !forbidden.except.iter().any(excepted)`
+    #[test]
+    fn the_tracer_job_is_unknown_to_the_product_but_for_its_lab_and_tests() {
+        let tracer: Vec<&Forbidden> =
+            FORBIDDEN.iter().filter(|forbidden| matches!(forbidden.place, Place::Product(_))).collect();
+        assert_eq!(tracer.len(), 3);
+        for forbidden in tracer {
+            let code = line(forbidden);
+            let upper = code.to_ascii_uppercase();
+            let tests = format!("#[cfg(test)]\nmod tests {{\n{code}}}\n");
+            assert_eq!(places("crates/domain/run/src/a.rs", &code).len(), 1);
+            assert_ne!(places("crates/domain/run/src/a.rs", &upper), Vec::<String>::new());
+            assert_eq!(places("crates/domain/run/src/a.rs", &format!("{tests}{code}")).len(), 1);
+            for path in ["crates/bins/ambit/src/lab/a.rs", "crates/domain/run/tests/it/a.rs", "examples/a.rs"]
+            {
+                assert_eq!(places(path, &code), Vec::<String>::new(), "{path}");
+            }
+            assert_eq!(places("crates/domain/run/src/a.rs", &tests), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn code_words_count_in_code_alone_and_whole_words_whole() {
+        let quiet = |text: &str| places("crates/ports/src/a.rs", text).is_empty();
+        for forbidden in FORBIDDEN {
+            let word = forbidden.spelling.word();
+            match forbidden.spelling {
+                Spelling::Code(_) => {
+                    assert!(quiet(&format!(
+                        "// {word}\nlet a = \"{word}\"; let {}_code = 1;",
+                        word.trim_start_matches("#[")
+                    )));
+                }
+                Spelling::Word(_) => assert!(quiet(&format!("// A{word} {word}S"))),
+                Spelling::Text(_) | Spelling::AnyCase(_) => {}
+            }
+        }
+    }
+}

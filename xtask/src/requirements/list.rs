@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::proofs::{Collected, Proof};
-use super::rows::{Row, Rows};
+use super::rows::{Due, Row, Rows};
 use crate::Verdict;
 
 /// How a row stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Standing {
     Proven,
-    /// Later work, of which tests prove something already.
+    /// Tests prove some of it, and the rest belongs to later work.
     InPart,
     Later,
     Unproven,
@@ -20,12 +20,12 @@ enum Standing {
 
 impl Standing {
     fn of(row: &Row, proofs: &[&Proof]) -> Self {
-        match (&row.later, proofs) {
-            (None, []) => Self::Unproven,
-            (Some(_), []) => Self::Later,
+        match (&row.due, proofs) {
+            (Due::Later(_), []) => Self::Later,
+            (Due::Now | Due::ButFor(_), []) => Self::Unproven,
             (_, proofs) if proofs.iter().any(|proof| proof.breaks.is_empty()) => Self::Unbroken,
-            (None, _) => Self::Proven,
-            (Some(_), _) => Self::InPart,
+            (Due::Now, _) => Self::Proven,
+            (Due::ButFor(_) | Due::Later(_), _) => Self::InPart,
         }
     }
 
@@ -38,10 +38,6 @@ impl Standing {
             Self::Unbroken => "NO BREAK",
         }
     }
-
-    const fn is_sound(self) -> bool {
-        matches!(self, Self::Proven | Self::InPart | Self::Later)
-    }
 }
 
 pub(super) fn print(rows: &Rows, collected: &Collected) -> Verdict {
@@ -51,7 +47,7 @@ pub(super) fn print(rows: &Rows, collected: &Collected) -> Verdict {
         let standing = Standing::of(row, &proofs);
         *counts.entry(standing).or_default() += 1;
         println!("{name:<7}{:<10}{}", standing.as_str(), row.says);
-        if let Some(later) = &row.later {
+        if let Due::ButFor(later) | Due::Later(later) = &row.due {
             println!("{:17}later: {later}", "");
         }
         for proof in proofs {
@@ -80,8 +76,7 @@ fn problems(rows: &Rows, collected: &Collected) -> Vec<String> {
         }
     }
     for (name, row) in rows.iter() {
-        let standing = Standing::of(row, &proofs_of(name, collected));
-        if !standing.is_sound() && standing != Standing::Unbroken {
+        if Standing::of(row, &proofs_of(name, collected)) == Standing::Unproven {
             found.push(format!("{}: no test proves {name}", super::rows::FILE));
         }
     }
@@ -90,4 +85,39 @@ fn problems(rows: &Rows, collected: &Collected) -> Vec<String> {
 
 fn proofs_of<'a>(row: &str, collected: &'a Collected) -> Vec<&'a Proof> {
     collected.proofs.iter().filter(|proof| proof.rows.iter().any(|it| it == row)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::proofs::collect;
+    use super::*;
+    use crate::metadata::{Package, Target};
+    use crate::workspace::tests::of;
+
+    const ROWS: &str =
+        "[D1]\nsays = \"a\"\n[D2]\nsays = \"b\"\nlater = \"x\"\n[D3]\nsays = \"c\"\nrest = \"y\"";
+
+    /// What is wrong with [`ROWS`] where these comments stand above a test.
+    fn wrong(comments: &[&str]) -> Vec<String> {
+        let package = Package {
+            name: "p".to_owned(),
+            folder: "p".to_owned(),
+            dependencies: Vec::new(),
+            targets: vec![Target { name: "p".into(), kind: "lib".into(), source: "p/src/lib.rs".into() }],
+        };
+        let tests: String =
+            comments.iter().map(|comment| format!("{comment}\n#[test]\nfn t() {{}}\n")).collect();
+        let collected = collect(&of(&[("p/src/lib.rs", &tests)], vec![package]));
+        problems(&Rows::parse(ROWS).unwrap(), &collected)
+    }
+
+    #[test]
+    fn every_row_that_is_due_needs_a_test_and_every_such_test_a_break() {
+        let with_break = |rows: &str| format!("// proves {rows}\n// break p/src/lib.rs: `t()` -> `u()`");
+        assert_eq!(wrong(&[&with_break("D1 D3")]), Vec::<String>::new());
+        assert_eq!(wrong(&[&with_break("D3")]), ["requirements/rows.toml: no test proves D1"]);
+        assert_eq!(wrong(&[&with_break("D1")]), ["requirements/rows.toml: no test proves D3"]);
+        assert_eq!(wrong(&[&with_break("D1 D3"), "// proves D2"]), ["p/src/lib.rs:5: t records no break"]);
+        assert_eq!(wrong(&[&with_break("D1 D3 D4")]), ["p/src/lib.rs:1: there is no row D4"]);
+    }
 }

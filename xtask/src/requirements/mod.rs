@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::seeded::Seeded;
 use crate::workspace::Workspace;
 use proofs::{Case, Collected};
-use rows::Rows;
+use rows::{Due, Rows};
 
 pub(crate) fn run(words: &[String]) -> Result<Verdict, Failure> {
     let mut arguments = Arguments::new(words);
@@ -75,11 +75,11 @@ fn sample(
 }
 
 fn one_row(workspace: &Workspace, rows: &Rows, collected: &Collected, row: &str) -> Result<Verdict, Failure> {
-    let Some(says) = rows.get(row) else {
+    let Some(found) = rows.get(row) else {
         return Err(Failure::new(format!("there is no row {row:?} in {}", rows::FILE)));
     };
-    println!("{row}: {}", says.says);
-    if let Some(later) = &says.later {
+    println!("{row}: {}", found.says);
+    if let Due::ButFor(later) | Due::Later(later) = &found.due {
         println!("later: {later}");
     }
     let cases: Vec<Case> =

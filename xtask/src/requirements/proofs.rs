@@ -154,10 +154,11 @@ impl Source<'_> {
             }
             let rows = rows.split([' ', ',']).filter(|row| !row.is_empty()).map(str::to_owned).collect();
             match self.test_after(end, &functions) {
-                Ok(test) => {
-                    collected.proofs.push(Proof { path: self.path.to_owned(), line, rows, test, breaks })
-                }
                 Err(says) => collected.misread.push(self.misread(line, says)),
+                Ok(test) => {
+                    let path = self.path.to_owned();
+                    collected.proofs.push(Proof { path, line, rows, test, breaks });
+                }
             }
         }
     }
@@ -228,4 +229,103 @@ fn modules_of(file: &str) -> Vec<String> {
     let mut modules: Vec<String> = file.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
     modules.pop_if(|last| last == "mod");
     modules
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metadata::Target;
+    use crate::workspace::tests::of;
+
+    fn package() -> Package {
+        let target = |name: &str, kind: &str, source: &str| Target {
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+            source: source.to_owned(),
+        };
+        Package {
+            name: "p".to_owned(),
+            folder: "c/p".to_owned(),
+            dependencies: Vec::new(),
+            targets: vec![
+                target("p", "lib", "c/p/src/lib.rs"),
+                target("p", "bin", "c/p/src/main.rs"),
+                target("it", "test", "c/p/tests/it/main.rs"),
+                target("lone", "test", "c/p/tests/lone.rs"),
+                target("build-script-build", "custom-build", "c/p/build.rs"),
+            ],
+        }
+    }
+
+    fn read(path: &str, text: &str) -> Collected {
+        collect(&of(&[(path, text)], vec![package()]))
+    }
+
+    fn planned(old: &str, new: &str) -> Break {
+        Break { path: "c/p/src/a.rs".to_owned(), old: old.to_owned(), new: new.to_owned(), build: false }
+    }
+
+    #[test]
+    fn a_proof_is_read_with_its_rows_its_test_and_its_breaks() {
+        let text = [
+            "mod tests {",
+            "    // proves E-A01, D2",
+            "    // break c/p/src/a.rs: `a -> b` -> ``",
+            "    // break c/p/src/a.rs: `c` -> `d`",
+            "    // break-build",
+            "    #[tokio::test(flavor = \"current_thread\")]",
+            "    async fn holds() {}",
+            "}",
+        ];
+        let collected = read("c/p/src/a/mod.rs", &text.join("\n"));
+        assert_eq!(collected.misread, []);
+        let [proof] = collected.proofs.as_slice() else { panic!("{collected:?}") };
+        assert_eq!(proof.rows, ["E-A01", "D2"]);
+        assert_eq!((proof.test.package.as_str(), proof.test.name.as_str()), ("p", "a::tests::holds"));
+        assert_eq!(proof.test.target, ["--lib"]);
+        let build = |planned: Break| Break { build: true, ..planned };
+        assert_eq!(proof.breaks, [build(planned("a -> b", "")), build(planned("c", "d"))]);
+    }
+
+    #[test]
+    fn the_target_and_the_modules_follow_from_the_place_of_the_file() {
+        for (path, target, name) in [
+            ("c/p/src/lib.rs", "--lib", "t"),
+            ("c/p/src/main.rs", "--bin p", "t"),
+            ("c/p/src/x/y.rs", "--lib", "x::y::t"),
+            ("c/p/tests/it/main.rs", "--test it", "t"),
+            ("c/p/tests/it/x/mod.rs", "--test it", "x::t"),
+            ("c/p/tests/lone.rs", "--test lone", "t"),
+        ] {
+            let collected = read(path, "// proves D1\n#[test]\nfn t() {}\n");
+            let test = &collected.proofs[0].test;
+            assert_eq!((test.target.join(" ").as_str(), test.name.as_str()), (target, name), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_proof_is_told() {
+        for (text, line) in [
+            ("// proves D1\nfn not_a_test() {}", 1),
+            ("// proves D1\n#[test]", 1),
+            ("// proves D1\nstruct A {}\n#[test]\nfn t() {}", 1),
+            ("// proves D1\n// because\n#[test]\nfn t() {}", 1),
+            ("// proves D1\n// break a: `b` -> `b`\n#[test]\nfn t() {}", 1),
+            ("// proves D1\n// break a: `b`\n#[test]\nfn t() {}", 1),
+            ("\n// break a: `b` -> `c`\n#[test]\nfn t() {}", 2),
+        ] {
+            let collected = read("c/p/src/lib.rs", text);
+            assert_eq!(collected.misread.iter().map(|it| it.line).collect::<Vec<_>>(), [line], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_break_is_made_in_the_one_place_where_its_text_stands() {
+        let text = "fn a() {}\n    // break c/p/src/a.rs: `fn a` -> `fn b`\n";
+        let changed = text.replacen("fn a", "fn b", 1);
+        assert_eq!(planned("fn a", "fn b").apply(Some(text)), Ok(changed));
+        assert!(planned("fn c", "").apply(Some(text)).is_err_and(|says| says.contains("no longer stands")));
+        assert!(planned("a", "").apply(Some("a\na\n")).is_err_and(|says| says.contains("2 times")));
+        assert!(planned("a", "").apply(None).is_err());
+    }
 }

@@ -124,3 +124,35 @@ fn judge(ending: Ending, meant_not_to_build: bool) -> (bool, &'static str) {
         Ending::TimedOut => (false, "TIMED OUT"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::proofs::Break;
+    use super::*;
+
+    #[test]
+    fn only_a_test_that_ran_and_failed_is_red() {
+        assert!(judge(Ending::Failed, false).0);
+        for ending in [Ending::Passed, Ending::NoSuchTest, Ending::DidNotBuild, Ending::TimedOut] {
+            assert!(!judge(ending, false).0, "{ending:?}");
+        }
+        assert!(judge(Ending::DidNotBuild, true).0);
+        assert!(!judge(Ending::Passed, true).0);
+    }
+
+    #[test]
+    fn cases_of_one_test_binary_stand_together_and_by_file() {
+        let case = |package: &str, path: &str| Case {
+            rows: Vec::new(),
+            test: TestName { package: package.to_owned(), target: Vec::new(), name: String::new() },
+            planned: Break { path: path.to_owned(), old: "a".to_owned(), new: String::new(), build: false },
+        };
+        let groups = grouped(vec![case("p", "b"), case("q", "a"), case("p", "a")]);
+        let order: Vec<(&str, &str)> = groups
+            .values()
+            .flatten()
+            .map(|case| (case.test.package.as_str(), case.planned.path.as_str()))
+            .collect();
+        assert_eq!(order, [("p", "a"), ("p", "b"), ("q", "a")]);
+    }
+}

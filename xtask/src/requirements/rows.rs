@@ -14,8 +14,18 @@ pub(super) const FILE: &str = "requirements/rows.toml";
 pub(super) struct Row {
     /// What must hold.
     pub(super) says: String,
-    /// Where it belongs to later work: which, and why. Tests may prove part of such a row already.
-    pub(super) later: Option<String>,
+    pub(super) due: Due,
+}
+
+/// When tests must prove a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// Now, all of it.
+    Now,
+    /// Now, but for a rest that belongs to later work: which, and why.
+    ButFor(String),
+    /// It belongs to later work: which, and why. Tests may prove some of it already.
+    Later(String),
 }
 
 /// The name of a row, ordered by letters first and then by number: D2 before D10.
@@ -51,7 +61,7 @@ impl Rows {
         let rows = table.iter().map(|(name, value)| {
             let key = RowKey::of(name).zip(parse_row(value));
             key.ok_or_else(|| {
-                Failure::new(format!("{FILE}: {name} needs `says`, may have `later`, and no more"))
+                Failure::new(format!("{FILE}: {name} needs `says`, may have `rest` or `later`, and no more"))
             })
         });
         Ok(Self { rows: rows.collect::<Result<_, _>>()? })
@@ -69,8 +79,13 @@ impl Rows {
 fn parse_row(value: &Value) -> Option<Row> {
     let table = value.as_table()?;
     let says = text(table, "says")?;
-    let later = text(table, "later");
-    (table.len() == 1 + usize::from(later.is_some())).then_some(Row { says, later })
+    let due = match (table.len(), text(table, "rest"), text(table, "later")) {
+        (1, None, None) => Due::Now,
+        (2, Some(rest), None) => Due::ButFor(rest),
+        (2, None, Some(later)) => Due::Later(later),
+        _ => return None,
+    };
+    Some(Row { says, due })
 }
 
 fn text(table: &Table, key: &str) -> Option<String> {
@@ -83,11 +98,14 @@ mod tests {
 
     #[test]
     fn rows_are_read_in_the_order_of_their_numbers() {
-        let rows =
-            Rows::parse("[D10]\nsays = \"a\"\n[D2]\nsays = \"b\"\nlater = \"c\"\n[E-A01]\nsays = \"d\"")
-                .unwrap();
+        let text =
+            "[D10]\nsays = \"a\"\n[D2]\nsays = \"b\"\nlater = \"c\"\n[E-A01]\nsays = \"d\"\nrest = \"e\"";
+        let rows = Rows::parse(text).unwrap();
         assert_eq!(rows.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["D2", "D10", "E-A01"]);
-        assert_eq!(rows.get("D2"), Some(&Row { says: "b".to_owned(), later: Some("c".to_owned()) }));
+        let row = |says: &str, due| Some(Row { says: says.to_owned(), due });
+        assert_eq!(rows.get("D10").cloned(), row("a", Due::Now));
+        assert_eq!(rows.get("D2").cloned(), row("b", Due::Later("c".to_owned())));
+        assert_eq!(rows.get("E-A01").cloned(), row("d", Due::ButFor("e".to_owned())));
         assert_eq!(rows.get("D3"), None);
     }
 
@@ -97,6 +115,8 @@ mod tests {
             "[D1]\nsays = \"\"",
             "[D1]\nlater = \"x\"",
             "[D1]\nsays = \"x\"\nsoon = \"y\"",
+            "[D1]\nsays = \"x\"\nlater = \"\"",
+            "[D1]\nsays = \"x\"\nlater = \"y\"\nrest = \"z\"",
             "[D]\nsays = \"x\"",
             "D1 = 2",
             "[",

@@ -99,3 +99,53 @@ pub(super) fn shown(scratch: &Scratch, log_name: &str, root: &Path) -> String {
     let path = scratch.logs.join(log_name);
     path.strip_prefix(root).unwrap_or(&path).display().to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+
+    #[test]
+    fn an_ending_is_told_from_the_status_and_from_what_ran() {
+        let passed = Some(ExitStatus::from_raw(0));
+        let failed = Some(ExitStatus::from_raw(101 << 8));
+        for (status, said, expected, ending_) in [
+            (passed, "running 1 test\n", 1, Ending::Passed),
+            (failed, "running 1 test\n", 1, Ending::Failed),
+            (passed, "running 2 tests\n", 2, Ending::Passed),
+            (passed, "running 1 test\n", 2, Ending::NoSuchTest),
+            (passed, "running 0 tests\n", 1, Ending::NoSuchTest),
+            (failed, "error: no test target named `it`\n", 1, Ending::NoSuchTest),
+            (
+                failed,
+                "error[E0308]: mismatched types\nerror: could not compile `p` (lib)\n",
+                1,
+                Ending::DidNotBuild,
+            ),
+            (None, "running 1 test\n", 1, Ending::TimedOut),
+        ] {
+            assert_eq!(ending(status, said, expected), ending_, "{said}");
+        }
+    }
+
+    #[test]
+    fn what_runs_too_long_is_ended_with_all_that_it_started() {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "sleep 600 & echo $!; wait"])
+            .stdout(std::process::Stdio::piped())
+            .process_group(0);
+        let mut child = command.spawn().unwrap();
+        let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+        let mut grandchild = String::new();
+        std::io::BufRead::read_line(&mut out, &mut grandchild).unwrap();
+        let lives = || Path::new("/proc").join(grandchild.trim()).exists();
+        assert!(lives());
+        assert_eq!(wait(child, Duration::ZERO).unwrap(), None);
+        // Its end closes the pipe that it inherited; until then this read waits.
+        std::io::Read::read_to_end(&mut out, &mut Vec::new()).unwrap();
+        let quick = Command::new("true").spawn().unwrap();
+        assert!(wait(quick, LIMIT).unwrap().unwrap().success());
+    }
+}
