@@ -46,6 +46,8 @@ pub(super) fn run(
         .args(tests.iter().map(|test| &test.name))
         .env("CARGO_TARGET_DIR", &scratch.target)
         .env("CARGO_BUILD_BUILD_DIR", &workspace.build)
+        // Only the changed part of one crate is compiled again; outside crates are never built incrementally.
+        .env("CARGO_INCREMENTAL", "1")
         .env("AMBIT_CASES", crate::test::cases_folder(&workspace.root))
         .stdout(file)
         .stderr(also)
