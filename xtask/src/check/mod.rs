@@ -3,6 +3,7 @@
 mod breaks;
 mod edge_list;
 mod edges;
+mod ignored;
 mod pins;
 mod port_traits;
 mod ratchet;
@@ -69,6 +70,7 @@ const RULES: &[Rule] = &[
         cheap: true,
         ask: |workspace| Ok(Answer::Found(port_traits::findings(workspace))),
     },
+    Rule { name: "ignored", cheap: true, ask: |workspace| Ok(Answer::Found(ignored::findings(workspace))) },
     Rule { name: "breaks", cheap: true, ask: |workspace| Ok(Answer::Found(breaks::findings(workspace))) },
     Rule { name: "lock", cheap: true, ask: tools::lock },
     Rule { name: "format", cheap: true, ask: tools::format },

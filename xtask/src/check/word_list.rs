@@ -8,7 +8,7 @@ pub(super) enum Spelling {
     AnyCase(&'static str),
     /// As a whole word, in code, comments and strings alike.
     Word(&'static str),
-    /// In Rust code, outside comments and strings, as a whole word where it begins and ends with a letter.
+    /// As a whole word of Rust code, outside comments and strings.
     Code(&'static str),
 }
 
@@ -38,6 +38,9 @@ const TRACER: &str = "what runs every job knows no particular one";
 /// The lab plays the tracer job, and is the only part of the product that knows it.
 const LAB: &[&str] = &["crates/bins/ambit/src/lab.rs", "crates/bins/ambit/src/lab/"];
 
+/// TAP marks with this word what need not pass yet.
+const TAP: &[&str] = &["crates/domain/gates/src/runner/tap.rs"];
+
 pub(super) const FORBIDDEN: &[Forbidden] = &[
     Forbidden { spelling: Text("/work/"), place: Everywhere, why: MACHINE_PATH, except: &[] },
     Forbidden { spelling: Text("/root/"), place: Everywhere, why: MACHINE_PATH, except: &[] },
@@ -49,16 +52,10 @@ pub(super) const FORBIDDEN: &[Forbidden] = &[
     Forbidden { spelling: AnyCase("workboard"), place: Product("crates/"), why: TRACER, except: LAB },
     Forbidden { spelling: AnyCase("northstar"), place: Product("crates/"), why: TRACER, except: LAB },
     Forbidden { spelling: AnyCase("todo-"), place: Product("crates/"), why: TRACER, except: LAB },
-    Forbidden { spelling: Word("TODO"), place: Everywhere, why: UNFINISHED, except: &[] },
+    Forbidden { spelling: Word("TODO"), place: Everywhere, why: UNFINISHED, except: TAP },
     Forbidden { spelling: Word("FIXME"), place: Everywhere, why: UNFINISHED, except: &[] },
     Forbidden { spelling: Word("XXX"), place: Everywhere, why: UNFINISHED, except: &[] },
     Forbidden { spelling: Word("HACK"), place: Everywhere, why: UNFINISHED, except: &[] },
-    Forbidden {
-        spelling: Code("#[ignore"),
-        place: Everywhere,
-        why: "a test that never runs proves nothing; let it skip by name where something is absent",
-        except: &[],
-    },
     Forbidden {
         spelling: Code("unsafe"),
         place: Everywhere,
@@ -67,5 +64,6 @@ pub(super) const FORBIDDEN: &[Forbidden] = &[
     },
 ];
 
-/// Files that are not the project's own words.
-pub(super) const NOT_READ: &[&str] = &["Cargo.lock", "LICENSE", "xtask/src/check/word_list.rs"];
+/// Files and folders (with a trailing slash) that are not the project's own words.
+pub(super) const NOT_READ: &[&str] =
+    &["Cargo.lock", "LICENSE", "xtask/src/check/word_list.rs", "crates/domain/gates/tests/it/logs/"];
