@@ -47,7 +47,9 @@ pub(crate) fn run(words: &[String]) -> Result<Verdict, Failure> {
         fs::write(&path, format!("{:#}\n", outcome.json())).map_err(Failure::at("write", &path))?;
         verdict = verdict.and(Verdict::green_if(outcome.is_conclusive()));
     }
-    if update {
+    if update && verdict == Verdict::Red {
+        println!("the page was left as it is: not every operation was conclusive");
+    } else if update {
         report::rewrite(&workspace.root.join("docs/benchmarks.md"), &section)?;
     }
     Ok(verdict)

@@ -147,7 +147,11 @@ pub(super) const CONFINED: &[Confined] = &[
         to: &["ambit-policy-cedar"],
         why: "the one heavy engine; the rest sees a port",
     },
-    Confined { dependency: "ed25519-dalek", to: &["ambit-signer-file"], why: "keys stay in one place" },
+    Confined {
+        dependency: "ed25519-dalek",
+        to: &["ambit-signer-file", "ambit-conformance"],
+        why: "keys stay in one place; the suite verifies what was signed",
+    },
     Confined {
         dependency: "object_store",
         to: &["ambit-blobs"],
