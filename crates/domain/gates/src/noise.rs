@@ -169,7 +169,7 @@ mod tests {
             ("cannot find `alpha`", "cannot find `beta`"),
             ("test_2 failed", "test_3 failed"),
             ("src/a.c: oops", "src/b.c: oops"),
-            ("/work/tmp/a", "/work/tmp/b"),
+            ("/srv/tmp/a", "/srv/tmp/b"),
         ] {
             assert_ne!(without_noise(one), without_noise(other), "{one}");
         }
