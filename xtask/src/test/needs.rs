@@ -46,11 +46,18 @@ const NEEDS: &[Need] = &[
         tests: "tests that let another tool verify signatures are skipped by name",
     },
     Need {
-        name: "setpriv",
-        found_by: &["setpriv", "--version"],
+        name: "node",
+        found_by: &["node", "--version"],
+        apt: &["nodejs"],
+        pip: &[],
+        tests: "tests that run Node's own test runner are skipped by name",
+    },
+    Need {
+        name: "unshare",
+        found_by: &["unshare", "--version"],
         apt: &["util-linux"],
         pip: &[],
-        tests: "tests that run as an ordinary user are skipped by name",
+        tests: "tests on a file system of their own are skipped by name",
     },
 ];
 
