@@ -143,7 +143,7 @@ text_id!(
     ProbeId, "a probe id", |k, t| check_name(k, t, 64)
 );
 text_id!(
-    /// A gate of a blueprint, and the command of that name in the catalog (`unit.todo-idempotency`).
+    /// A gate of a blueprint, and the command of that name in the catalog (`unit.idempotency`).
     GateId, "a gate id", |k, t| check_name(k, t, 64)
 );
 text_id!(

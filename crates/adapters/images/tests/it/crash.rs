@@ -16,7 +16,7 @@ fn tools() -> Vec<&'static str> {
 /// Not a test of its own: a process that captures into `$AMBIT_TEST_IMAGES`, for others to interrupt.
 #[test]
 #[ignore = "other tests run it, to interrupt it"]
-fn a_capture_to_interrupt() {
+fn child_that_captures() {
     let root = std::env::var_os(ROOT).expect("the directory of the store");
     let images = DirectoryImages::open(Path::new(&root)).unwrap();
     let outcome = match wait(images.capture(request("default", &tools()))) {
@@ -27,10 +27,10 @@ fn a_capture_to_interrupt() {
     println!("{outcome}, {} images, {left} left behind", wait(images.list()).unwrap().len());
 }
 
-/// The arguments that make this very program run [`a_capture_to_interrupt`].
+/// The arguments that make this very program run [`child_that_captures`].
 fn this_program() -> Vec<String> {
     let program = std::env::current_exe().unwrap().into_os_string().into_string().unwrap();
-    let rest = ["--exact", "crash::a_capture_to_interrupt", "--ignored", "--nocapture"];
+    let rest = ["--exact", "crash::child_that_captures", "--ignored", "--nocapture"];
     [program].into_iter().chain(rest.map(str::to_owned)).collect()
 }
 

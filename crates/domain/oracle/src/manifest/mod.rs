@@ -19,7 +19,7 @@ pub enum Ecosystem {
     Python,
     /// npm.
     Npm,
-    /// crates.io.
+    /// Cargo's registry.
     Cargo,
     /// Go modules.
     Go,

@@ -200,7 +200,7 @@ fn a_cheaper_gate_that_checks_no_case_of_the_plan_is_not_relevant() {
 }
 
 // proves E-C07 E-F09
-// break crates/domain/run/src/step/judge.rs: `Some(failed) if hypothesis.is_none_or(|text| text.trim().is_empty()) => {` -> `Some(failed) if hypothesis.is_none_or(|text| text.trim().is_empty()) && false => {`
+// break crates/domain/run/src/step/judge.rs: `Some(failed) if hypothesis.is_none_or(|text| text.trim().is_empty()) =>` -> `Some(failed) if hypothesis.is_none_or(|text| text.trim().is_empty()) && false =>`
 #[test]
 fn after_a_failure_a_patch_needs_a_hypothesis_and_the_failure_is_kept() {
     let mut world = World::planned(pins());

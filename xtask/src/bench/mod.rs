@@ -1,0 +1,70 @@
+//! `cargo xtask bench`: operations measured beside their physical limit and beside what one would take instead.
+//!
+//! No time is worth anything alone: arms take turns within one run, and what is told is the ratio between them.
+
+mod arm;
+mod noise;
+mod operations;
+mod report;
+mod rounds;
+mod statistics;
+
+use std::fs;
+
+use crate::Verdict;
+use crate::arguments::Arguments;
+use crate::failure::Failure;
+use crate::requirements::fresh_seed;
+use crate::workspace::Workspace;
+use operations::{OPERATIONS, Operation};
+
+pub(crate) fn run(words: &[String]) -> Result<Verdict, Failure> {
+    let mut arguments = Arguments::new(words);
+    if let Some(arm) = arguments.value("--answer")? {
+        arguments.rest()?;
+        return operations::answer(&arm).map(|()| Verdict::Green);
+    }
+    let rounds = arguments.number("--rounds")?;
+    let seed = arguments.number("--seed")?.unwrap_or_else(fresh_seed);
+    let update = arguments.flag("--update");
+    let chosen = choose(&arguments.names()?)?;
+    if update && chosen.len() != OPERATIONS.len() {
+        return Err(Failure::new("--update writes all operations anew: name none"));
+    }
+
+    let workspace = Workspace::open()?;
+    let folder = workspace.target.join("bench");
+    fs::create_dir_all(&folder).map_err(Failure::at("make", &folder))?;
+    let mut section = String::new();
+    let mut verdict = Verdict::Green;
+    for operation in chosen {
+        let count = rounds.and_then(|count| usize::try_from(count).ok()).unwrap_or(operation.rounds);
+        let measured = rounds::measure(operation, count)?;
+        let outcome = report::Outcome::of(operation, &measured, seed);
+        println!("{}", outcome.table());
+        section.push_str(&outcome.markdown());
+        let path = folder.join(format!("{}.json", operation.name));
+        fs::write(&path, format!("{:#}\n", outcome.json())).map_err(Failure::at("write", &path))?;
+        verdict = verdict.and(Verdict::green_if(outcome.is_conclusive()));
+    }
+    if update && verdict == Verdict::Red {
+        println!("the page was left as it is: not every operation was conclusive");
+    } else if update {
+        report::rewrite(&workspace.root.join("docs/benchmarks.md"), &section)?;
+    }
+    Ok(verdict)
+}
+
+fn choose(names: &[String]) -> Result<Vec<&'static Operation>, Failure> {
+    if let Some(unknown) =
+        names.iter().find(|name| OPERATIONS.iter().all(|operation| operation.name != **name))
+    {
+        let known: Vec<_> = OPERATIONS.iter().map(|operation| operation.name).collect();
+        return Err(Failure::new(format!(
+            "there is no operation {unknown:?}; there are {}",
+            known.join(", ")
+        )));
+    }
+    let wanted = |operation: &&Operation| names.is_empty() || names.iter().any(|name| name == operation.name);
+    Ok(OPERATIONS.iter().filter(wanted).collect())
+}

@@ -1,0 +1,276 @@
+//! What a run says: to people, to machines, and to the page that keeps it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::noise::{is_conclusive, kept};
+use super::operations::{Operation, Role};
+use super::rounds::{Measured, MeasuredArm};
+use super::statistics::{Ratio, median, minimum, ratio};
+use crate::failure::Failure;
+
+const BEGIN: &str = "<!-- begin: written by `cargo xtask bench --update` -->";
+const END: &str = "<!-- end -->";
+
+/// One operation, judged.
+pub(super) struct Outcome {
+    name: &'static str,
+    says: &'static str,
+    seed: u64,
+    rounds: usize,
+    kept: usize,
+    conclusive: bool,
+    arms: Vec<ArmResult>,
+    absent: Vec<(&'static str, String)>,
+    ratios: Vec<(String, Ratio)>,
+}
+
+struct ArmResult {
+    name: &'static str,
+    role: Role,
+    median_ns: f64,
+    min_ns: f64,
+    /// The median of each count per performance.
+    counts: BTreeMap<String, u64>,
+}
+
+impl Outcome {
+    pub(super) fn of(operation: &Operation, measured: &Measured, seed: u64) -> Self {
+        let kept = kept(&measured.noise);
+        let times: Vec<Vec<f64>> = measured.arms.iter().map(|arm| only(&kept, &arm.round_ns)).collect();
+        let arms = measured.arms.iter().zip(&times).map(|(arm, times)| ArmResult::of(arm, times)).collect();
+        let roles: Vec<Role> = measured.arms.iter().map(|arm| arm.plan.role).collect();
+        let name = |index: usize| measured.arms[index].plan.name;
+        let ratios = pairs(&roles)
+            .into_iter()
+            .filter_map(|(over, under)| {
+                let ratio = ratio(&times[over], &times[under], seed)?;
+                Some((format!("{} / {}", name(over), name(under)), ratio))
+            })
+            .collect();
+        Self {
+            name: operation.name,
+            says: operation.says,
+            seed,
+            rounds: kept.len(),
+            kept: kept.iter().filter(|kept| **kept).count(),
+            conclusive: is_conclusive(&kept),
+            arms,
+            absent: measured.absent.iter().map(|(plan, why)| (plan.name, why.clone())).collect(),
+            ratios,
+        }
+    }
+
+    pub(super) fn is_conclusive(&self) -> bool {
+        self.conclusive
+    }
+
+    fn verdict(&self) -> &'static str {
+        if self.conclusive { "conclusive" } else { "inconclusive" }
+    }
+
+    fn headline(&self) -> String {
+        format!("{} of {} rounds quiet: {}; seed {}", self.kept, self.rounds, self.verdict(), self.seed)
+    }
+
+    pub(super) fn table(&self) -> String {
+        let mut text = format!("{}: {}\n  {}\n", self.name, self.says, self.headline());
+        for arm in &self.arms {
+            let (median, min) = (micros(arm.median_ns), micros(arm.min_ns));
+            let (role, counts) = (arm.role.as_str(), arm.counts_text());
+            let _ = writeln!(text, "  {:<20}{role:<7}{median:>12} us{min:>12} us best  {counts}", arm.name);
+        }
+        for (name, why) in &self.absent {
+            let _ = writeln!(text, "  {name:<20}absent: {why}");
+        }
+        for (pair, ratio) in &self.ratios {
+            let _ = writeln!(text, "  {pair:<34}{}", ratio_text(ratio));
+        }
+        text
+    }
+
+    pub(super) fn markdown(&self) -> String {
+        let mut text = format!("\n### {}: {}\n\n{}.\n\n", self.name, self.says, self.headline());
+        text.push_str(
+            "| arm | role | median µs | best µs | counts of one performance |\n|---|---|---:|---:|---|\n",
+        );
+        for arm in &self.arms {
+            let (median, min) = (micros(arm.median_ns), micros(arm.min_ns));
+            let _ = writeln!(
+                text,
+                "| {} | {} | {median} | {min} | {} |",
+                arm.name,
+                arm.role.as_str(),
+                arm.counts_text()
+            );
+        }
+        for (name, why) in &self.absent {
+            let _ = writeln!(text, "| {name} | absent | | | {why} |");
+        }
+        text.push('\n');
+        for (pair, ratio) in &self.ratios {
+            let _ = writeln!(text, "- {pair}: {}", ratio_text(ratio));
+        }
+        text
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let arms: Vec<Value> = self
+            .arms
+            .iter()
+            .map(|arm| {
+                json!({ "name": arm.name, "role": arm.role.as_str(), "medianNs": arm.median_ns, "minNs": arm.min_ns,
+                    "counts": arm.counts })
+            })
+            .collect();
+        let absent: Vec<Value> =
+            self.absent.iter().map(|(name, why)| json!({ "name": name, "why": why })).collect();
+        let ratios: Vec<Value> = self
+            .ratios
+            .iter()
+            .map(|(pair, ratio)| {
+                json!({ "pair": pair, "median": ratio.median, "low": ratio.low, "high": ratio.high,
+                    "ofMinima": ratio.of_minima })
+            })
+            .collect();
+        json!({ "operation": self.name, "says": self.says, "seed": self.seed, "rounds": self.rounds,
+            "roundsKept": self.kept, "verdict": self.verdict(), "arms": arms, "absent": absent, "ratios": ratios })
+    }
+}
+
+impl ArmResult {
+    fn of(arm: &MeasuredArm, times: &[f64]) -> Self {
+        let names: BTreeSet<&String> = arm.samples.iter().flat_map(|sample| sample.counts.keys()).collect();
+        let counts = names
+            .into_iter()
+            .map(|name| {
+                let mut values: Vec<u64> =
+                    arm.samples.iter().filter_map(|sample| sample.counts.get(name)).copied().collect();
+                values.sort_unstable();
+                (name.clone(), values.get(values.len() / 2).copied().unwrap_or(0))
+            })
+            .collect();
+        let (name, role) = (arm.plan.name, arm.plan.role);
+        Self { name, role, median_ns: median(times.to_vec()), min_ns: minimum(times), counts }
+    }
+
+    fn counts_text(&self) -> String {
+        let counts: Vec<String> = self.counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        counts.join(", ")
+    }
+}
+
+/// Which arms are told as a ratio, by their index: ours over the limit and each peer over ours; without ours, each peer
+/// over the limit.
+fn pairs(roles: &[Role]) -> Vec<(usize, usize)> {
+    let first = |wanted: Role| roles.iter().position(|role| *role == wanted);
+    let (limit, ours) = (first(Role::Limit), first(Role::Ours));
+    let mut pairs: Vec<(usize, usize)> = ours.zip(limit).into_iter().collect();
+    let peers = roles.iter().enumerate().filter(|(_, role)| **role == Role::Peer);
+    pairs.extend(peers.filter_map(|(peer, _)| Some((peer, ours.or(limit)?))));
+    pairs
+}
+
+fn only(kept: &[bool], times: &[f64]) -> Vec<f64> {
+    times.iter().zip(kept).filter(|(_, kept)| **kept).map(|(time, _)| *time).collect()
+}
+
+fn micros(ns: f64) -> String {
+    if ns.is_finite() { format!("{:.1}", ns / 1_000.0) } else { "-".to_owned() }
+}
+
+fn ratio_text(ratio: &Ratio) -> String {
+    format!(
+        "{:.2} (95 %: {:.2} to {:.2}; of the best {:.2})",
+        ratio.median, ratio.low, ratio.high, ratio.of_minima
+    )
+}
+
+/// Puts the section between the marks of the page.
+pub(super) fn rewrite(page: &Path, section: &str) -> Result<(), Failure> {
+    let text = fs::read_to_string(page).map_err(Failure::at("read", page))?;
+    let written = replace_section(&text, section)
+        .ok_or_else(|| Failure::new(format!("{} has no marks to write between", page.display())))?;
+    fs::write(page, written).map_err(Failure::at("write", page))
+}
+
+fn replace_section(text: &str, section: &str) -> Option<String> {
+    let (before, rest) = text.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}\n{section}\n{END}{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::arm::{Sample, Start};
+    use super::super::noise::Noise;
+    use super::super::operations::ArmPlan;
+    use super::*;
+
+    const fn plan(name: &'static str, role: Role) -> ArmPlan {
+        ArmPlan { name, role, start: || Ok(Start::Absent(String::new())) }
+    }
+    static ARMS: [ArmPlan; 3] =
+        [plan("floor", Role::Limit), plan("mine", Role::Ours), plan("other", Role::Peer)];
+    static OPERATION: Operation =
+        Operation { name: "act", says: "do it", rounds: 10, performances: 1, arms: &ARMS };
+
+    fn arm(plan: &'static ArmPlan, ns: [f64; 10]) -> MeasuredArm {
+        let sample = |count| Sample { wall_ns: 1, counts: BTreeMap::from([("forks".to_owned(), count)]) };
+        MeasuredArm { plan, round_ns: ns.to_vec(), samples: vec![sample(1), sample(3), sample(3)] }
+    }
+
+    /// Ten rounds, of which the first `noisy` are noisy, and in those the peer looks a hundred times as slow.
+    fn measured(noisy: usize) -> Measured {
+        let quiet = Noise { spin_before_ns: 100, spin_after_ns: 100, stolen_share: 0.0 };
+        let noise = (0..10)
+            .map(|round| if round < noisy { Noise { stolen_share: 0.5, ..quiet } } else { quiet })
+            .collect();
+        let peer = std::array::from_fn(|round| if round < noisy { 40_000.0 } else { 4_000.0 });
+        let arms = vec![arm(&ARMS[0], [1_000.0; 10]), arm(&ARMS[1], [2_000.0; 10]), arm(&ARMS[2], peer)];
+        Measured { arms, absent: vec![(&ARMS[2], "not installed".to_owned())], noise }
+    }
+
+    #[test]
+    fn noisy_rounds_do_not_count_and_too_many_of_them_make_a_run_inconclusive() {
+        let result = Outcome::of(&OPERATION, &measured(4), 1);
+        assert!(result.is_conclusive());
+        let ratios: Vec<(&str, f64)> =
+            result.ratios.iter().map(|(pair, ratio)| (pair.as_str(), ratio.median)).collect();
+        assert_eq!(ratios, [("mine / floor", 2.0), ("other / mine", 2.0)]);
+        let noisy = Outcome::of(&OPERATION, &measured(5), 1);
+        assert!(!noisy.is_conclusive());
+        assert_eq!(noisy.json()["verdict"], "inconclusive");
+        assert!(noisy.table().contains("5 of 10 rounds quiet: inconclusive"));
+    }
+
+    #[test]
+    fn counts_and_absent_arms_stand_beside_the_times() {
+        let result = Outcome::of(&OPERATION, &measured(0), 1);
+        for text in [result.table(), result.markdown()] {
+            assert!(text.contains("forks 3"), "{text}");
+            assert!(text.contains("absent") && text.contains("not installed"), "{text}");
+        }
+        assert_eq!(result.json()["arms"][1]["counts"]["forks"], 3);
+        assert_eq!(result.json()["absent"][0]["why"], "not installed");
+    }
+
+    #[test]
+    fn without_an_arm_of_ours_peers_are_held_against_the_limit() {
+        assert_eq!(pairs(&[Role::Peer, Role::Limit, Role::Peer]), [(0, 1), (2, 1)]);
+        assert_eq!(pairs(&[Role::Peer]), []);
+    }
+
+    #[test]
+    fn only_what_lies_between_the_marks_is_rewritten() {
+        let page = format!("before\n{BEGIN}\nold\n{END}\nafter\n");
+        let once = replace_section(&page, "new").unwrap();
+        assert_eq!(once, format!("before\n{BEGIN}\nnew\n{END}\nafter\n"));
+        assert_eq!(replace_section(&once, "new"), Some(once.clone()));
+        assert_eq!(replace_section("no marks", "new"), None);
+    }
+}

@@ -1,0 +1,82 @@
+//! `cargo xtask test`: every test, the cheap rules, and a sample of breaks replayed.
+
+mod needs;
+mod output;
+mod tally;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::Verdict;
+use crate::arguments::Arguments;
+use crate::failure::Failure;
+use crate::workspace::Workspace;
+use crate::{check, requirements};
+use tally::Tally;
+
+/// Breaks replayed after the tests.
+const BREAKS: u64 = 10;
+/// After this no further break is begun: the whole must end within 25 minutes.
+const BREAKS_UNTIL: Duration = Duration::from_secs(20 * 60);
+
+/// What the parts answered; `None` where one was not asked.
+struct Parts {
+    tests: Verdict,
+    rules: Option<Verdict>,
+    breaks: Option<Verdict>,
+}
+
+pub(crate) fn run(words: &[String]) -> Result<Verdict, Failure> {
+    let started = Instant::now();
+    let mut arguments = Arguments::new(words);
+    let filter = arguments.after_dashes();
+    let install = arguments.flag("--install");
+    let seed = arguments.number("--seed")?.unwrap_or_else(requirements::fresh_seed);
+    arguments.rest()?;
+
+    let workspace = Workspace::open()?;
+    let missing = if install { needs::install_missing()? } else { needs::missing() };
+    let (ended_well, tally) = output::run_tests(&workspace, &filter)?;
+    let tests = Verdict::green_if(ended_well && tally.ran() > 0).and(cases_verdict(&workspace, &tally));
+    let mut parts = Parts { tests, rules: None, breaks: None };
+    if filter.is_empty() {
+        parts.rules = Some(check::run_cheap(&workspace)?);
+        if parts.tests == Verdict::Green {
+            let deadline = started + BREAKS_UNTIL;
+            parts.breaks = Some(requirements::replay_sample(&workspace, BREAKS, seed, deadline)?);
+        }
+    }
+    close(&tally, &missing, &parts, started.elapsed());
+    Ok([parts.rules, parts.breaks].into_iter().flatten().fold(parts.tests, Verdict::and))
+}
+
+/// Where the outside cases lie.
+pub(crate) fn cases_folder(root: &Path) -> PathBuf {
+    std::env::var_os("AMBIT_CASES").map_or_else(|| root.join("../shared/cases"), PathBuf::from)
+}
+
+/// Red where cases are required and were not there.
+fn cases_verdict(workspace: &Workspace, tally: &Tally) -> Verdict {
+    let required = std::env::var_os("AMBIT_REQUIRE_CASES").is_some_and(|value| value == "1");
+    let absent = !cases_folder(&workspace.root).is_dir() || tally.skipped_for("CASES_ABSENT");
+    if required && absent {
+        println!("the cases are required and absent: set AMBIT_CASES to their folder");
+    }
+    Verdict::green_if(!(required && absent))
+}
+
+fn close(tally: &Tally, missing: &[&needs::Need], parts: &Parts, took: Duration) {
+    println!();
+    tally.print();
+    for need in missing {
+        println!("missing: {}; {}", need.name, need.tests);
+    }
+    let said = |verdict: Option<Verdict>| match verdict {
+        Some(Verdict::Green) => "ok",
+        Some(Verdict::Red) => "RED",
+        None => "not asked",
+    };
+    println!("tests {}, rules {}, breaks {}", said(Some(parts.tests)), said(parts.rules), said(parts.breaks));
+    println!("{}", tally.closing_line());
+    println!("took {} s", took.as_secs());
+}
