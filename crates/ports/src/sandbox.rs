@@ -30,8 +30,8 @@ use crate::blobs::BlobStore;
 ///   fail. There is no weaker fallback that the manifest does not name.
 /// - The lease of a run MUST have the id that [`SandboxLease::id_of`] gives it.
 /// - [`cancel`](Self::cancel) and [`destroy`](Self::destroy) MUST succeed on what is already gone, and MUST work from
-///   the lease alone, in another process than the one that allocated. [`destroy`](Self::destroy) removes every life of
-///   the lease, whichever incarnation it is told.
+///   the lease alone, in another process than the one that allocated. Neither touches a later life of the lease than
+///   the one it is told, except where [`destroy`](Self::destroy) is told [`Lives::Every`].
 #[async_trait]
 pub trait SandboxPort: Send + Sync {
     /// Which backend this is.
@@ -72,7 +72,17 @@ pub trait SandboxPort: Send + Sync {
     ) -> Result<CancellationReceipt, SandboxError>;
 
     /// Removes the sandbox and proves that nothing of it is left.
-    async fn destroy(&self, lease: &SandboxLease) -> Result<DestructionReceipt, SandboxError>;
+    async fn destroy(&self, lease: &SandboxLease, lives: Lives) -> Result<DestructionReceipt, SandboxError>;
+}
+
+/// Which lives of a lease are to be removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lives {
+    /// The one that the lease names.
+    Named,
+    /// Every one, whichever incarnation the lease names: the answer to an allocation was lost, and nobody else holds
+    /// the run.
+    Every,
 }
 
 /// What a backend can do, as measured. Every claim rests on probes; nothing here is a declaration.

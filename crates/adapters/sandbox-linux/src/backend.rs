@@ -10,8 +10,8 @@ use ambit_ports::images::ImageStore;
 use ambit_ports::runtime::{Clock, IdGenerator};
 use ambit_ports::sandbox::{
     CancellationReceipt, CapabilityManifest, DestructionReceipt, ExecutionObservation, FileBatch,
-    FileReceipt, NamedCommand, PreviewGrant, PreviewPolicy, RevocationReceipt, SandboxError, SandboxLease,
-    SandboxPort, SandboxSpec,
+    FileReceipt, Lives, NamedCommand, PreviewGrant, PreviewPolicy, RevocationReceipt, SandboxError,
+    SandboxLease, SandboxPort, SandboxSpec,
 };
 use ambit_run::StopReason;
 use async_trait::async_trait;
@@ -162,11 +162,11 @@ impl LinuxSandboxes {
     }
 
     /// Takes the sandbox of this life out of use, before it is ended.
-    fn withdraw(&self, lease: &SandboxLease) {
+    fn withdraw(&self, lease: &SandboxLease, lives: Lives) {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sandbox) =
-            live.get(&lease.lease).filter(|sandbox| sandbox.lease.incarnation == lease.incarnation)
-        {
+        let is_meant =
+            |sandbox: &&Arc<Sandbox>| lives == Lives::Every || sandbox.lease.incarnation == lease.incarnation;
+        if let Some(sandbox) = live.get(&lease.lease).filter(is_meant) {
             sandbox.mark_stopped();
             live.remove(&lease.lease);
         }
@@ -263,13 +263,13 @@ impl SandboxPort for LinuxSandboxes {
         lease: &SandboxLease,
         _: &StopReason,
     ) -> Result<CancellationReceipt, SandboxError> {
-        self.withdraw(lease);
+        self.withdraw(lease, Lives::Named);
         retire::cancel(&Home::of(&self.root, &lease.lease), lease).await
     }
 
-    async fn destroy(&self, lease: &SandboxLease) -> Result<DestructionReceipt, SandboxError> {
+    async fn destroy(&self, lease: &SandboxLease, lives: Lives) -> Result<DestructionReceipt, SandboxError> {
         let _change = self.change_lock(&lease.lease).lock().await;
-        self.withdraw(lease);
-        retire::destroy(&Home::of(&self.root, &lease.lease), lease).await
+        self.withdraw(lease, lives);
+        retire::destroy(&Home::of(&self.root, &lease.lease), lease, lives).await
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use ambit_ports::sandbox::{CancellationReceipt, DestructionReceipt, SandboxError, SandboxLease};
+use ambit_ports::sandbox::{CancellationReceipt, DestructionReceipt, Lives, SandboxError, SandboxLease};
 
 use crate::cgroup::Group;
 use crate::guest::{io_error, remove_when_empty};
@@ -27,12 +27,19 @@ pub(crate) async fn cancel(home: &Home, lease: &SandboxLease) -> Result<Cancella
     })
 }
 
-/// Removes the life that `lease` names, and proves it surface by surface.
-pub(crate) async fn destroy(home: &Home, lease: &SandboxLease) -> Result<DestructionReceipt, SandboxError> {
-    let record = record_of(home, lease)?;
-    let superseded =
-        record.is_none() && home.read_record().map_err(io_error("reading the record"))?.is_some();
-    let remaining = if superseded { nothing_remains() } else { remove(home, record.as_ref()).await? };
+/// Removes the lives of a lease that are meant, and proves it surface by surface.
+pub(crate) async fn destroy(
+    home: &Home,
+    lease: &SandboxLease,
+    lives: Lives,
+) -> Result<DestructionReceipt, SandboxError> {
+    let record = home.read_record().map_err(io_error("reading the record of the sandbox"))?;
+    let is_later = |record: &Record| lives == Lives::Named && record.incarnation != lease.incarnation;
+    let remaining = if record.as_ref().is_some_and(is_later) {
+        nothing_remains()
+    } else {
+        remove(home, record.as_ref()).await?
+    };
     let receipt =
         DestructionReceipt { incarnation: lease.incarnation.clone(), lease: lease.lease.clone(), remaining };
     if receipt.is_proof() { Ok(receipt) } else { Err(unproven(lease, receipt.remaining)) }

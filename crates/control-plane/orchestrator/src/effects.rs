@@ -199,14 +199,11 @@ impl Bench {
     async fn destroy(self) -> Done {
         let sandboxes = self.orchestrator.broker.sandboxes();
         let pins = &self.ground.pins;
-        let lease = match self.lease.clone() {
-            Some(lease) => lease,
-            None => match sandboxes.any_life(&pins.scope, &pins.run, pins.image) {
-                Ok(lease) => lease,
-                Err(error) => return Done::with(Command::CleanupFailed { code: error.code().to_owned() }),
-            },
+        let proof = match &self.lease {
+            Some(lease) => sandboxes.destroy(lease).await,
+            None => sandboxes.destroy_every(&pins.scope, &pins.run, pins.image).await,
         };
-        Done::with(match sandboxes.destroy(&lease).await {
+        Done::with(match proof {
             Ok(kept) => Command::SandboxDestroyed { receipt: kept.digest },
             Err(error) => Command::CleanupFailed { code: error.code().to_owned() },
         })

@@ -12,7 +12,7 @@ use ambit_ports::AbortSignal;
 use ambit_ports::blobs::{BlobError, BlobStore};
 use ambit_ports::sandbox::{
     CancellationReceipt, CapabilityManifest, DestructionReceipt, ExecutionObservation, FileBatch, Fixture,
-    NamedCommand, SandboxError, SandboxLease, SandboxPort, SandboxSpec,
+    Lives, NamedCommand, SandboxError, SandboxLease, SandboxPort, SandboxSpec,
 };
 use ambit_run::StopReason;
 use serde::Serialize;
@@ -180,33 +180,41 @@ impl Sandboxes {
         Ok(Kept { receipt, digest })
     }
 
-    /// The lease of a run whose sandbox is not known, for removing whatever there may be of it.
-    ///
-    /// # Errors
-    /// [`SandboxesError`], never in practice: the placeholder is a valid incarnation.
-    pub fn any_life(
-        &self,
-        scope: &Scope,
-        run: &RunId,
-        image: Digest,
-    ) -> Result<SandboxLease, SandboxesError> {
-        let incarnation = Incarnation::new("inc_unknown").map_err(|_| SandboxesError::AnotherLife)?;
-        Ok(SandboxLease {
-            lease: SandboxLease::id_of(scope, run),
-            incarnation,
-            backend: self.port.backend_id().clone(),
-            run: run.clone(),
-            scope: scope.clone(),
-            image,
-        })
-    }
-
     /// Removes a sandbox and keeps the proof.
     ///
     /// # Errors
     /// [`SandboxesError`] where something is left, or nothing was looked at.
     pub async fn destroy(&self, lease: &SandboxLease) -> Result<Kept<DestructionReceipt>, SandboxesError> {
-        let receipt = self.port.destroy(lease).await?;
+        self.remove(lease, Lives::Named).await
+    }
+
+    /// Removes whatever sandbox a run may have, where nobody learned which, and keeps the proof.
+    ///
+    /// # Errors
+    /// [`SandboxesError`] where something is left, or nothing was looked at.
+    pub async fn destroy_every(
+        &self,
+        scope: &Scope,
+        run: &RunId,
+        image: Digest,
+    ) -> Result<Kept<DestructionReceipt>, SandboxesError> {
+        let lease = SandboxLease {
+            lease: SandboxLease::id_of(scope, run),
+            incarnation: Incarnation::new("inc_unknown").map_err(|_| SandboxesError::AnotherLife)?,
+            backend: self.port.backend_id().clone(),
+            run: run.clone(),
+            scope: scope.clone(),
+            image,
+        };
+        self.remove(&lease, Lives::Every).await
+    }
+
+    async fn remove(
+        &self,
+        lease: &SandboxLease,
+        lives: Lives,
+    ) -> Result<Kept<DestructionReceipt>, SandboxesError> {
+        let receipt = self.port.destroy(lease, lives).await?;
         if !receipt.is_proof() {
             return Err(SandboxesError::DestructionUnproven);
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::{TcpListener, TcpStream};
 
 use ambit_gates::Ending;
-use ambit_ports::sandbox::{OutputRefusal, Probe, ProbeFamily, SandboxPort as _};
+use ambit_ports::sandbox::{Lives, OutputRefusal, Probe, ProbeFamily, SandboxPort as _};
 
 use super::probe;
 use super::subject::Subject;
@@ -203,6 +203,7 @@ async fn other_run(subject: &Subject<'_>) -> Probe {
     let (planted, _) = other.attempt(&["write", "/tmp/other", "x"]).await;
     let (succeeded, said) = subject.attempt(&["read", "/tmp/other"]).await;
     let apart = other.lease.lease != subject.lease.lease;
-    let removed = subject.backend.destroy(&other.lease).await.is_ok_and(|receipt| receipt.is_proof());
+    let removed =
+        subject.backend.destroy(&other.lease, Lives::Named).await.is_ok_and(|receipt| receipt.is_proof());
     probe(ProbeFamily::Denied, id, planted && !succeeded && said == ENOENT && apart && removed, said)
 }

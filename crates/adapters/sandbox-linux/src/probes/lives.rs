@@ -2,7 +2,7 @@
 
 use ambit_gates::Ending;
 use ambit_ports::AbortHandle;
-use ambit_ports::sandbox::{Probe, ProbeFamily, SandboxError, SandboxPort as _};
+use ambit_ports::sandbox::{Lives, Probe, ProbeFamily, SandboxError, SandboxPort as _};
 use ambit_run::StopReason;
 
 use super::probe;
@@ -72,7 +72,7 @@ async fn cancel(subject: &Subject<'_>) -> Probe {
 }
 
 async fn destroy(subject: &Subject<'_>) -> Probe {
-    let receipt = subject.backend.destroy(&subject.lease).await;
+    let receipt = subject.backend.destroy(&subject.lease, Lives::Named).await;
     let proven = receipt.as_ref().is_ok_and(ambit_ports::sandbox::DestructionReceipt::is_proof);
     let observed =
         receipt.map_or_else(|error| error.to_string(), |receipt| format!("{:?}", receipt.remaining));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ambit_conformance::sandbox::{Bench, Staged};
 use ambit_gates::Ending;
 use ambit_ports::AbortHandle;
-use ambit_ports::sandbox::{SandboxError, SandboxLease};
+use ambit_ports::sandbox::{Lives, SandboxError, SandboxLease};
 use ambit_run::StopReason;
 use ambit_sandbox_linux::PROBER;
 use bytes::Bytes;
@@ -61,7 +61,7 @@ async fn another_process_ends_a_sandbox_by_its_lease() {
         matches!(&seen, Err(SandboxError::Gone(_)))
             || seen.is_ok_and(|seen| seen.ending == Ending::Indeterminate)
     );
-    assert!(second.port.destroy(&read).await.unwrap().is_proof());
+    assert!(second.port.destroy(&read, Lives::Named).await.unwrap().is_proof());
     let gone =
         first.port.execute_named(&staged.lease, first.command(&staged, &["exit", "0"]), AbortHandle::new().1);
     assert!(matches!(gone.await, Err(SandboxError::Gone(_))));

@@ -7,7 +7,7 @@ use ambit_ids::{
 };
 use ambit_ports::blobs::BlobStore as _;
 use ambit_ports::sandbox::{
-    BatchFile, BatchFileKind, DeclaredOutput, ExecutionObservation, FileBatch, Fixture, NamedCommand,
+    BatchFile, BatchFileKind, DeclaredOutput, ExecutionObservation, FileBatch, Fixture, Lives, NamedCommand,
     SandboxLease, SandboxPort, SandboxSpec,
 };
 use ambit_ports::{AbortHandle, AbortSignal};
@@ -181,7 +181,7 @@ impl Bench {
 
     /// Removes a sandbox and asserts the proof.
     pub async fn destroy(&self, staged: &Staged) {
-        let receipt = self.port.destroy(&staged.lease).await.expect("the sandbox is removed");
+        let receipt = self.port.destroy(&staged.lease, Lives::Named).await.expect("the sandbox is removed");
         assert!(receipt.is_proof(), "{receipt:?}");
         assert_eq!((&receipt.lease, &receipt.incarnation), (&staged.lease.lease, &staged.lease.incarnation));
     }

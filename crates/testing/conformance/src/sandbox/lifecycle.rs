@@ -6,8 +6,8 @@ use ambit_gates::Ending;
 use ambit_ids::{Digest, LeaseId};
 use ambit_ports::AbortHandle;
 use ambit_ports::sandbox::{
-    BatchFileKind, Cancellation, CapabilityManifest, FileBatch, Isolation, PreviewGrant, PreviewPolicy,
-    ProbeFamily, SandboxError,
+    BatchFileKind, Cancellation, CapabilityManifest, FileBatch, Isolation, Lives, PreviewGrant,
+    PreviewPolicy, ProbeFamily, SandboxError,
 };
 use ambit_run::StopReason;
 
@@ -124,9 +124,12 @@ pub async fn cancel_stops_everything(bench: &Bench) {
     assert_ne!(next.lease.incarnation, staged.lease.incarnation);
     // The earlier life is over; nobody ends the later one by it.
     bench.port.cancel(&staged.lease, &reason).await.unwrap();
-    assert!(bench.port.destroy(&staged.lease).await.unwrap().is_proof());
+    assert!(bench.port.destroy(&staged.lease, Lives::Named).await.unwrap().is_proof());
     bench.allowed(&next, &["loopback"]).await;
-    bench.destroy(&next).await;
+    // Where the answer to an allocation was lost, nobody knows the name of the life that it began.
+    assert!(bench.port.destroy(&staged.lease, Lives::Every).await.unwrap().is_proof());
+    let gone = bench.port.execute_named(&next.lease, bench.command(&next, &["exit", "0"]), never()).await;
+    assert!(matches!(&gone, Err(SandboxError::Gone(_))), "{gone:?}");
 }
 
 /// An abort ends the whole tree of processes at once, and the observation says so.
