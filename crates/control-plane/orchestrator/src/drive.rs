@@ -65,6 +65,8 @@ async fn drive_held(
     let mut pilot =
         Pilot { live, bench, running: BTreeMap::new(), tasks: JoinSet::new(), mark: None, looked_at };
     pilot.tell(observer, Command::Recover, Vec::new()).await?;
+    // What was left while nobody drove the run comes before anything is begun.
+    pilot.look(observer).await?;
     let result = pilot.run(observer).await;
     for handle in pilot.running.values() {
         handle.abort();

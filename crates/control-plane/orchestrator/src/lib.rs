@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod absent;
 mod admission;
 mod check;
 mod drive;
@@ -188,5 +189,17 @@ impl Orchestrator {
         observer: &dyn Observer,
     ) -> Result<State, DriveError> {
         drive::drive(self, run, agent, observer).await
+    }
+
+    /// Sees a run that was cancelled to its end, where nobody drives it: no agent is asked. A run that was not cancelled
+    /// waits here until it is, or until its time is over.
+    ///
+    /// # Errors
+    /// [`DriveError`], as for [`drive`](Self::drive).
+    pub async fn wind_down(&self, run: &RunRef, observer: &dyn Observer) -> Result<State, DriveError> {
+        let state = self.state(run).await?;
+        let Some(dossier) = state.dossier() else { return Err(DriveError::NotFound) };
+        let absent = absent::Absent::in_place_of(dossier.pins.agent.id.clone());
+        drive::drive(self, run, Arc::new(absent), observer).await
     }
 }

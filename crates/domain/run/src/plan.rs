@@ -54,7 +54,7 @@ impl Plan {
                     format!("the step {} stands twice", step.id),
                 ));
             }
-            check_step(&step.work, &step.cases, pins)
+            check_step(&step.work, &step.cases, &pins.work, &pins.cases)
                 .map_err(|denial| denial.about(&format!("step {}", step.id)))?;
         }
         Ok(Self { steps })
@@ -92,21 +92,27 @@ impl PlanStep {
     }
 }
 
-/// Checks one step of work against the blueprint: it cites at least one case, only known ones, and lies in scope.
+/// Checks one step of work against the scope and the cases of a blueprint: it cites at least one case, only known ones,
+/// and lies in scope.
 ///
 /// # Errors
 /// The denial names the rule that the step breaks.
-pub fn check_step(work: &str, cases: &BTreeSet<CaseId>, pins: &Pins) -> Result<(), Denial> {
-    if !pins.work.contains(work) {
-        let allowed: Vec<&str> = pins.work.iter().map(String::as_str).collect();
+pub fn check_step(
+    work: &str,
+    cases: &BTreeSet<CaseId>,
+    scope: &BTreeSet<String>,
+    known: &BTreeSet<CaseId>,
+) -> Result<(), Denial> {
+    if !scope.contains(work) {
+        let allowed: Vec<&str> = scope.iter().map(String::as_str).collect();
         return Err(Denial::new(DenialCode::WorkOutOfScope, format!("`{work}` work is out of scope"))
             .instead(format!("the scope holds {}", allowed.join(", "))));
     }
     if cases.is_empty() {
         return Err(Denial::new(DenialCode::StepUncited, "it cites no acceptance case"));
     }
-    if let Some(unknown) = cases.iter().find(|case| !pins.cases.contains(case)) {
-        let known: Vec<&str> = pins.cases.iter().map(CaseId::as_str).collect();
+    if let Some(unknown) = cases.iter().find(|case| !known.contains(case)) {
+        let known: Vec<&str> = known.iter().map(CaseId::as_str).collect();
         return Err(Denial::new(DenialCode::CaseUnknown, format!("the blueprint has no case {unknown}"))
             .instead(format!("its cases are {}", known.join(", "))));
     }
