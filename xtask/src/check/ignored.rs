@@ -1,11 +1,10 @@
-//! A test is ignored only where another test runs it as a child process, to kill it or to surround it with something.
-//! Anything else that never runs proves nothing: where something is absent, a test runs and says that it was skipped.
+//! A test is ignored only where another test of its file runs it as a child process, to kill it or to surround it with
+//! something. Anything else that never runs proves nothing: where something is absent, a test runs and says that it was
+//! skipped.
 
 use super::Finding;
-use crate::rust_text::{Code, whole_words};
+use crate::rust_text::Code;
 use crate::workspace::Workspace;
-
-const CHILD: &str = "child_";
 
 pub(super) fn findings(workspace: &Workspace) -> Vec<Finding> {
     workspace.sources().flat_map(|(path, text)| ignored(path, text)).collect()
@@ -24,12 +23,11 @@ fn ignored(path: &str, text: &str) -> Vec<Finding> {
     for at in places {
         let name =
             functions.iter().find(|function| function.start > at).map_or("", |function| &function.name);
-        // Its name stands where it is defined, and where it is started.
-        let started = name.starts_with(CHILD) && whole_words(text.as_bytes(), name).count() > 1;
+        // The words that start it end with its path among the tests: "module::name".
+        let started = !name.is_empty() && text.contains(&format!("::{name}\""));
         if !started {
-            let says = format!(
-                "{name} is ignored, and is no `{CHILD}…` that a test of this file starts: let it run"
-            );
+            let says =
+                format!("{name} is ignored, and no test of this file starts it as `…::{name}`: let it run");
             found.push(Finding::at_line(path, code.line_of(at), says));
         }
     }
@@ -46,12 +44,12 @@ mod tests {
     }
 
     #[test]
-    fn only_a_child_that_is_started_may_be_ignored() {
-        let parent = "fn parent() { run(\"it::child_that_waits\"); }\n";
-        let child = "#[test]\n#[ignore = \"parent runs it\"]\nfn child_that_waits() {}\n";
+    fn only_what_another_test_starts_may_be_ignored() {
+        let parent = "fn parent() { run(&[\"it::waits\", \"--ignored\"]); }\n";
+        let child = "#[test]\n#[ignore = \"parent runs it\"]\nfn waits() {}\n";
         assert_eq!(lines(&format!("{parent}{child}")), Vec::<String>::new());
         assert_eq!(lines(child), ["a.rs:2"]);
-        assert_eq!(lines(&format!("{parent}{child}").replace("child_", "other_")), ["a.rs:3"]);
+        assert_eq!(lines(&format!("{parent}{}", child.replace("waits", "waits_long"))), ["a.rs:3"]);
         assert_eq!(lines("#[ignore]\n#[test]\nfn slow() {}"), ["a.rs:1"]);
         assert_eq!(lines("// #[ignore]\nfn a() { b(\"#[ignore]\") }"), Vec::<String>::new());
     }

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::workspace::Workspace;
 
 /// The lines of a tool's answer that are kept: its first complaints say enough.
-const LINES_SHOWN: usize = 60;
+const LINES_SHOWN: usize = 200;
 
 pub(super) fn lock(workspace: &Workspace) -> Result<Answer, Failure> {
     run(workspace, "Cargo.lock", &["metadata", "--locked", "--format-version", "1"])
@@ -24,6 +24,7 @@ pub(super) fn clippy(workspace: &Workspace) -> Result<Answer, Failure> {
         "--all-targets",
         "--locked",
         "--quiet",
+        "--keep-going",
         "--",
         "-D",
         "warnings",

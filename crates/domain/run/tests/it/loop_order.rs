@@ -99,7 +99,7 @@ fn plan_step_without_case_rejected() {
 }
 
 // proves E-C03
-// break crates/domain/run/src/plan.rs: `if !pins.work.contains(work) {` -> `if false {`
+// break crates/domain/run/src/plan.rs: `if !scope.contains(work) {` -> `if false {`
 #[test]
 fn work_outside_the_scope_is_refused_by_its_word() {
     for word in ["notification", "analytics", "identity", "connector", "deployment", ""] {
