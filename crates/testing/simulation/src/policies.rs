@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use ambit_ids::{Digest, Scope};
+use ambit_ids::{Digest, RuleId, Scope};
 use ambit_orchestrator::{Policies, PolicyUnusable};
 use ambit_policy::{Decision, EngineVersion, Request, Verdict};
 use ambit_ports::policy::PolicyEngine;
@@ -27,5 +27,9 @@ impl PolicyEngine for Permissive {
             engine: EngineVersion("permissive".to_owned()),
             input: request.to_canonical().unwrap().digest(),
         }
+    }
+
+    fn instead(&self, _: &RuleId) -> Option<String> {
+        None
     }
 }
