@@ -1,5 +1,6 @@
 //! The policy engine.
 
+use ambit_ids::RuleId;
 use ambit_policy::{Decision, Request};
 
 /// Decides requests by one policy bundle.
@@ -11,4 +12,8 @@ use ambit_policy::{Decision, Request};
 pub trait PolicyEngine: Send + Sync {
     /// Decides.
     fn decide(&self, request: &Request) -> Decision;
+
+    /// What a rule of the bundle says is possible instead of what it denies; `None` where it says nothing, or is none of
+    /// the bundle's. It explains a decision and never changes one.
+    fn instead(&self, rule: &RuleId) -> Option<String>;
 }

@@ -148,6 +148,10 @@ impl PolicyEngine for RuleEngine {
         let input = input.map_or_else(|_| Digest::of(b""), |bytes| bytes.digest());
         Decision { verdict, rules, engine: EngineVersion(VERSION.to_owned()), input }
     }
+
+    fn instead(&self, rule: &RuleId) -> Option<String> {
+        self.explanation(rule)?.instead
+    }
 }
 
 fn denied_by(name: &'static str) -> (Verdict, Vec<RuleId>) {

@@ -2,17 +2,23 @@
 
 use ambit_blueprint::CatalogCommand;
 use ambit_gates::{Ending, GateOutput, fingerprint, summarize};
-use ambit_ids::{ByteCount, Digest, EffectKey, GateId, IdempotencyKey};
+use ambit_ids::{ByteCount, Digest, DurationMs, EffectKey, GateId, IdempotencyKey};
 use ambit_ports::AbortSignal;
 use ambit_ports::sandbox::{
     DeclaredOutput, ExecutionObservation, FileBatch, NamedCommand, OutputCapture, SandboxLease,
 };
 use ambit_run::{GateRecord, InFlight, Observation};
+use ambit_sandboxes::SandboxesError;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::perform::Performed;
 use crate::{Broker, BrokerError, Ground};
+
+/// How much longer than its command may take a sandbox is waited for: to bring the tree, and to answer.
+const SLACK_MS: DurationMs = DurationMs::new(60_000);
+/// How long after an abort a sandbox is waited for.
+const ABORT_MS: DurationMs = DurationMs::new(15_000);
 
 impl Broker {
     pub(crate) async fn run_gate(
@@ -63,7 +69,30 @@ impl Broker {
         let command = ground.command(gate).ok_or(BrokerError::Altered("the catalog has no such command"))?;
         let files = ambit_revisions::batch(&self.revisions.load(ground.scope(), tree).await?, None);
         let named = resolve(command, tree, effect);
-        Ok(self.sandboxes.execute(lease, FileBatch { tree, files }, named, abort).await?)
+        let wall = command.resources.limits.wall_ms;
+        let work = self.sandboxes.execute(lease, FileBatch { tree, files }, named, abort.clone());
+        self.answer(wall, abort, work).await
+    }
+
+    /// Waits for a sandbox that runs a command. It ends the command by its limits and by the abort, and is given the time
+    /// to say so; one that still does not answer is waited for no longer, and what the command did is not known.
+    async fn answer<T>(
+        &self,
+        wall: DurationMs,
+        mut abort: AbortSignal,
+        work: impl Future<Output = Result<T, SandboxesError>>,
+    ) -> Result<T, BrokerError> {
+        let end = self.clock.now().saturating_add(wall).saturating_add(SLACK_MS);
+        let silent_after_abort = async {
+            abort.raised().await;
+            self.clock.sleep_until(self.clock.now().saturating_add(ABORT_MS)).await;
+        };
+        tokio::select! {
+            biased;
+            answer = work => Ok(answer?),
+            () = silent_after_abort => Err(BrokerError::Aborted),
+            () = self.clock.sleep_until(end) => Err(BrokerError::TimedOut(wall.get().saturating_add(SLACK_MS.get()))),
+        }
     }
 
     /// Keeps everything that was seen, and what follows from it for the run.

@@ -62,7 +62,7 @@ impl Broker {
         let contract = ToolContract::of(flight.call.tool());
         let end = self.clock.now().saturating_add(DurationMs::new(contract.timeout_ms));
         let work = self.dispatch(ground, lease, flight, abort.clone());
-        // A gate ends by its own limits and by the abort that its sandbox watches; it is never dropped half-way.
+        // A gate ends by its own limits and by the abort that its sandbox watches; it is not dropped half-way.
         if matches!(flight.call, ToolCall::RunNamedGate { .. }) {
             return work.await;
         }

@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use ambit_blueprint::{Blueprint, CatalogCommand, NamedCommandCatalog, RunBudget};
 use ambit_evidence::Project;
 use ambit_ids::{Digest, GateId, RevisionId, RunId};
+use ambit_ports::blobs::BlobError;
 use ambit_run::{
     Accountability, BlueprintPin, GatePin, Limits, Pins, ProfilePin, RequestPin, RevisionPin, State,
 };
@@ -11,7 +12,7 @@ use ambit_sandboxes::{NotAdmitted, unmet};
 use crate::admission::{Documents, NeedsConflict, sandbox_needs};
 use crate::library::{Library, ResolvedProfile};
 use crate::start::{StartError, StartRun, reject};
-use crate::{DriveError, Orchestrator, Rejected, RunRef};
+use crate::{DriveError, MissingDocument, Orchestrator, Rejected, RunRef};
 
 /// A request that passed every check. What is left to find is a number for its revision.
 pub(crate) struct Admission<'a> {
@@ -37,8 +38,7 @@ impl Orchestrator {
             return Err(not_approved(command, project).into());
         }
         let documents = Documents::new(self.broker.revisions().blobs().clone());
-        let failed = |error: crate::MissingDocument| StartError::from(Box::new(DriveError::from(error)));
-        let blueprint = documents.blueprint(&command.scope, command.digest).await.map_err(failed)?;
+        let blueprint = documents.blueprint(&command.scope, command.digest).await.map_err(unusable)?;
         if !blueprint.spec.stage.is_actionable() {
             let detail = format!(
                 "the blueprint is at the stage {}; only generate can be acted in",
@@ -47,24 +47,58 @@ impl Orchestrator {
             return Err(reject("STAGE_NOT_ACTIONABLE", detail, "").into());
         }
         let base = self.base(command, project).await?;
-        let library = Library::of(&command.scope, project, &documents)
-            .await
-            .map_err(|error| library_rejection(&error))?;
-        let blobs = self.broker.revisions().blobs().clone();
-        let resolved = library
-            .resolve(&command.scope, &command.profile, &command.tool_rules, blobs.as_ref())
-            .await
-            .map_err(|error| library_rejection(&error))?;
-        let policy = resolved.policies.digest().map_err(|error| library_rejection(&error.into()))?;
+        let (resolved, policy) = self.resolve(command, project).await?;
         self.policies.engine(&command.scope, policy).await.map_err(|unusable| {
             reject("POLICY_UNUSABLE", unusable.to_string(), "check the bundle of tool rules")
         })?;
         let catalog =
-            documents.catalog(&command.scope, resolved.policies.commands.digest).await.map_err(failed)?;
+            documents.catalog(&command.scope, resolved.policies.commands.digest).await.map_err(unusable)?;
         let (gates, image) = gates(&blueprint, &catalog)?;
         let (request, goal) = request(command, &blueprint, project)?;
         self.check_backend(&resolved).await?;
         Ok(Admission { command, blueprint, resolved, policy, base, image, gates, request, goal })
+    }
+
+    /// The profile that a request names with everything that it refers to, and the digest of the whole.
+    async fn resolve(
+        &self,
+        command: &StartRun,
+        project: &Project,
+    ) -> Result<(ResolvedProfile, Digest), StartError> {
+        let blobs = self.broker.revisions().blobs();
+        let documents = Documents::new(blobs.clone());
+        let refused = |error| library_rejection(&error);
+        let library = Library::of(&command.scope, project, &documents).await.map_err(refused)?;
+        let resolved = library
+            .resolve(&command.scope, &command.profile, &command.tool_rules, blobs.as_ref())
+            .await
+            .map_err(refused)?;
+        let policy = resolved.policies.digest().map_err(|error| library_rejection(&error.into()))?;
+        Ok((resolved, policy))
+    }
+
+    /// Whether a run that exists is the one that a request asks for: the same job from the same revision, by the same
+    /// agent, under the same policy and within the same bounds.
+    pub(crate) async fn is_asked_for(
+        &self,
+        pins: &Pins,
+        command: &StartRun,
+        project: &Project,
+    ) -> Result<bool, StartError> {
+        let request = pins.request.as_ref().map(|request| request.digest);
+        let same = pins.blueprint.id == command.blueprint
+            && pins.blueprint.digest == command.digest
+            && pins.base.id == command.base
+            && pins.profile.name == command.profile
+            && pins.agent == command.agent
+            && request == command.request;
+        if !same {
+            return Ok(false);
+        }
+        let documents = Documents::new(self.broker.revisions().blobs().clone());
+        let blueprint = documents.blueprint(&command.scope, command.digest).await.map_err(unusable)?;
+        let (resolved, policy) = self.resolve(command, project).await?;
+        Ok(policy == pins.policy && limits(&budget(&blueprint, &resolved, command)) == pins.limits)
     }
 
     /// The revision to start from, with a tree that can be read whole.
@@ -134,6 +168,16 @@ impl Orchestrator {
             "`ambit backend inspect` shows what was measured",
         )
         .into())
+    }
+}
+
+/// A document that is gone, altered or no document of its kind refuses a request; storage that stumbles decides nothing.
+fn unusable(error: MissingDocument) -> StartError {
+    match &error {
+        MissingDocument::Blob { source: BlobError::Io(_) | BlobError::NoSpace(_), .. } => {
+            Box::new(DriveError::from(error)).into()
+        }
+        _ => reject(error.code(), error.to_string(), "register the document anew").into(),
     }
 }
 
@@ -230,7 +274,6 @@ impl Admission<'_> {
     /// The pins of the run.
     pub(crate) fn pins(&self, run: RunId, revision: RevisionId) -> Pins {
         let spec = &self.blueprint.spec;
-        let budget = spec.run_budget.min(&self.resolved.profile.spec.run_budget).min(&self.command.ceilings);
         Pins {
             scope: self.command.scope.clone(),
             run,
@@ -259,11 +302,16 @@ impl Admission<'_> {
             work: spec.scope.work.iter().map(|work| work.as_str().to_owned()).collect(),
             cases: spec.acceptance_cases.iter().map(|case| case.id.clone()).collect::<BTreeSet<_>>(),
             gates: self.gates.clone(),
-            limits: limits(&budget),
+            limits: limits(&budget(&self.blueprint, &self.resolved, self.command)),
             agent: self.command.agent.clone(),
             request: self.request.clone(),
         }
     }
+}
+
+/// What a run may use: the least of blueprint, profile and command, limit by limit.
+fn budget(blueprint: &Blueprint, resolved: &ResolvedProfile, command: &StartRun) -> RunBudget {
+    blueprint.spec.run_budget.min(&resolved.profile.spec.run_budget).min(&command.ceilings)
 }
 
 fn limits(budget: &RunBudget) -> Limits {

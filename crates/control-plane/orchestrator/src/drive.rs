@@ -2,11 +2,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ambit_ids::{DurationMs, EffectKey, ReceiptId, UnixMs};
+use ambit_journal::JournalError;
 use ambit_ports::agent::Agent;
 use ambit_ports::sandbox::SandboxLease;
 use ambit_ports::store::InboxEntry;
 use ambit_ports::{AbortHandle, AbortSignal};
-use ambit_run::{ApprovalDecision, Command, Effect, SandboxHeld, State, pending};
+use ambit_run::{
+    Answered, ApprovalDecision, Command, Denial, DenialCode, Effect, Proposal, SandboxHeld, State, pending,
+};
 use tokio::task::JoinSet;
 
 use crate::admission::Documents;
@@ -18,7 +21,7 @@ use crate::{DriveError, Observer, Orchestrator, RunRef};
 
 /// How long the lease of a run's stream lasts unless it is renewed.
 pub(crate) const LEASE_MS: DurationMs = DurationMs::new(10_000);
-/// How often the inbox is looked at and the lease renewed if a third of it is over.
+/// How often the inbox is looked at, and the lease renewed if a third of it is over.
 const LOOK_MS: DurationMs = DurationMs::new(25);
 
 /// Drives a run until it is over.
@@ -28,6 +31,10 @@ pub(crate) async fn drive(
     agent: Arc<dyn Agent>,
     observer: &dyn Observer,
 ) -> Result<State, DriveError> {
+    let head = orchestrator.journal.store().head(&run.stream()).await.map_err(JournalError::from)?;
+    if head.is_none() {
+        return Err(DriveError::NotFound);
+    }
     let lease = orchestrator
         .leases
         .acquire(&run.stream(), &owner(orchestrator), orchestrator.clock.now(), LEASE_MS)
@@ -61,18 +68,17 @@ async fn drive_held(
         conversation: Conversation::default(),
         lease: None,
     };
-    let looked_at = orchestrator.clock.now();
+    let look_at = orchestrator.clock.now();
     let mut pilot =
-        Pilot { live, bench, running: BTreeMap::new(), tasks: JoinSet::new(), mark: None, looked_at };
+        Pilot { live, bench, running: BTreeMap::new(), tasks: JoinSet::new(), mark: None, look_at };
     pilot.tell(observer, Command::Recover, Vec::new()).await?;
-    // What was left while nobody drove the run comes before anything is begun.
-    pilot.look(observer).await?;
     let result = pilot.run(observer).await;
     for handle in pilot.running.values() {
         handle.abort();
     }
     pilot.tasks.shutdown().await;
     result?;
+    pilot.dismiss_rest().await?;
     pilot.live.close(orchestrator).await?;
     Ok(pilot.live.state)
 }
@@ -84,15 +90,29 @@ struct Pilot {
     running: BTreeMap<EffectKey, AbortHandle>,
     tasks: JoinSet<(EffectKey, Done)>,
     mark: Option<u64>,
-    looked_at: UnixMs,
+    look_at: UnixMs,
+}
+
+/// What a command that was left is good for.
+enum Letter {
+    /// It is to be told.
+    Tell(Command),
+    /// It can have no effect.
+    Void,
+    /// It cannot be taken yet, and stays where it is.
+    Later,
 }
 
 impl Pilot {
     async fn run(&mut self, observer: &dyn Observer) -> Result<(), DriveError> {
         let clock = self.bench.orchestrator.clock.clone();
         while !matches!(self.live.state, State::Ended(_)) {
+            // Before anything begins: what was left may be a cancellation, and the lease may be lost.
+            if clock.now() >= self.look_at {
+                self.look(observer).await?;
+                continue;
+            }
             self.reconcile();
-            let look = self.looked_at.saturating_add(LOOK_MS);
             tokio::select! {
                 biased;
                 Some(joined) = self.tasks.join_next() => {
@@ -102,7 +122,7 @@ impl Pilot {
                     self.running.remove(&key);
                     self.take(observer, done).await?;
                 }
-                () = clock.sleep_until(look) => self.look(observer).await?,
+                () = clock.sleep_until(self.look_at) => {}
             }
         }
         Ok(())
@@ -178,8 +198,16 @@ impl Pilot {
             self.bench.conversation.tell(reply);
         }
         for command in done.commands {
+            let instead = unrecordable(&command);
             // A refusal means that the run has moved on since the effect began; what came of it counts for nothing.
-            self.tell(observer, command, Vec::new()).await?;
+            match (self.tell(observer, command, Vec::new()).await, instead) {
+                (Err(DriveError::Journal(JournalError::RecordTooLarge { .. })), Some(instead)) => {
+                    self.tell(observer, instead, Vec::new()).await?;
+                }
+                (told, _) => {
+                    told?;
+                }
+            }
         }
         Ok(())
     }
@@ -188,59 +216,79 @@ impl Pilot {
     async fn look(&mut self, observer: &dyn Observer) -> Result<(), DriveError> {
         let orchestrator = self.bench.orchestrator.clone();
         let now = orchestrator.clock.now();
-        self.looked_at = now;
         let left = self.live.lease.expires.since(now);
         if left.get() < LEASE_MS.get() * 2 / 3 {
             self.live.lease = orchestrator.leases.renew(&self.live.lease, now, LEASE_MS).await?;
         }
         let store = orchestrator.journal.store().clone();
-        let mark = store.change_mark().await.map_err(ambit_journal::JournalError::from)?;
-        if self.mark == Some(mark) {
-            return Ok(());
+        let mark = store.change_mark().await.map_err(JournalError::from)?;
+        if self.mark != Some(mark) {
+            self.mark = Some(mark);
+            for entry in store.inbox(&self.live.run.stream()).await.map_err(JournalError::from)? {
+                self.answer(observer, entry).await?;
+            }
         }
-        self.mark = Some(mark);
-        let stream = self.live.run.stream();
-        for entry in store.inbox(&stream).await.map_err(ambit_journal::JournalError::from)? {
-            self.answer(observer, entry).await?;
-        }
+        self.look_at = orchestrator.clock.now().saturating_add(LOOK_MS);
         Ok(())
     }
 
     /// Takes a command that was left. One that has no effect is taken away, so that it is not looked at for ever.
     async fn answer(&mut self, observer: &dyn Observer, entry: InboxEntry) -> Result<(), DriveError> {
-        let taken = match self.command_of(&entry).await? {
-            Some(command) => self.tell(observer, command, vec![entry.id]).await?,
-            None => false,
+        let taken = match self.letter(&entry).await? {
+            Letter::Tell(command) => self.tell(observer, command, vec![entry.id]).await?,
+            Letter::Void => false,
+            Letter::Later => {
+                // It is looked at again, whether or not anything else changes.
+                self.mark = None;
+                return Ok(());
+            }
         };
         if !taken {
-            let stream = self.live.run.stream();
-            let store = self.bench.orchestrator.journal.store();
-            store.dismiss(&stream, entry.id).await.map_err(ambit_journal::JournalError::from)?;
+            self.dismiss(entry.id).await?;
         }
         Ok(())
     }
 
-    async fn command_of(&self, entry: &InboxEntry) -> Result<Option<Command>, DriveError> {
+    /// Takes away whatever waits for a run that is over: nothing can answer it any more.
+    async fn dismiss_rest(&self) -> Result<(), DriveError> {
+        let store = self.bench.orchestrator.journal.store();
+        for entry in store.inbox(&self.live.run.stream()).await.map_err(JournalError::from)? {
+            self.dismiss(entry.id).await?;
+        }
+        Ok(())
+    }
+
+    async fn dismiss(&self, id: u64) -> Result<(), DriveError> {
+        let store = self.bench.orchestrator.journal.store();
+        Ok(store.dismiss(&self.live.run.stream(), id).await.map_err(JournalError::from)?)
+    }
+
+    async fn letter(&self, entry: &InboxEntry) -> Result<Letter, DriveError> {
         match InboxCommand::read(&entry.bytes) {
-            Ok(InboxCommand::Cancel { by }) => Ok(Some(Command::Cancel { by })),
+            Ok(InboxCommand::Cancel { by }) => Ok(Letter::Tell(Command::Cancel { by })),
             Ok(InboxCommand::Decide(decision)) => self.decision(decision).await,
-            Err(_) => Ok(None),
+            Err(_) => Ok(Letter::Void),
         }
     }
 
-    /// A decision counts only with the signature of an approver of the project. It is kept as it was signed.
-    async fn decision(&self, decision: SignedDecision) -> Result<Option<Command>, DriveError> {
+    /// A decision counts only with the signature of an approver of the project. It is kept as it was signed, and waits
+    /// where it cannot be kept.
+    async fn decision(&self, decision: SignedDecision) -> Result<Letter, DriveError> {
         let orchestrator = &self.bench.orchestrator;
         let scope = &self.live.run.scope;
         let project = orchestrator.project(scope).await?;
         if !decision.is_genuine(scope, &project) {
-            return Ok(None);
+            return Ok(Letter::Void);
         }
-        let Ok(bytes) = ambit_canonical::encode(&decision) else { return Ok(None) };
+        let Ok(bytes) = ambit_canonical::encode(&decision) else { return Ok(Letter::Void) };
         let blobs = orchestrator.broker.revisions().blobs();
-        let Ok(evidence) = blobs.put(scope, bytes.into_bytes().into()).await else { return Ok(None) };
-        let Ok(receipt) = ReceiptId::new(format!("apr_{}", orchestrator.ids.next())) else { return Ok(None) };
-        Ok(Some(Command::DecideApproval(ApprovalDecision {
+        let Ok(evidence) = blobs.put(scope, bytes.into_bytes().into()).await else {
+            return Ok(Letter::Later);
+        };
+        let Ok(receipt) = ReceiptId::new(format!("apr_{}", orchestrator.ids.next())) else {
+            return Ok(Letter::Later);
+        };
+        Ok(Letter::Tell(Command::DecideApproval(ApprovalDecision {
             proposal: decision.proposal.clone(),
             digest: decision.digest,
             expected_sequence: decision.expected_sequence,
@@ -250,6 +298,20 @@ impl Pilot {
             evidence,
         })))
     }
+}
+
+/// What the run is told of a proposal whose record would be too large: that it was none. An agent could otherwise stop a
+/// run for ever by what it says.
+fn unrecordable(command: &Command) -> Option<Command> {
+    let Command::Propose(answered) = command else { return None };
+    let denial = Denial::new(DenialCode::AnswerTooLarge, "what was proposed does not fit a record")
+        .instead("propose less at once, and without characters that must be escaped");
+    Some(Command::Propose(Box::new(Answered {
+        turn: answered.turn,
+        cost: answered.cost,
+        answer: answered.answer,
+        proposal: Proposal::Unusable(denial),
+    })))
 }
 
 fn is_allocation(key: &EffectKey) -> bool {

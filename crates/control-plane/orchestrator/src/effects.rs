@@ -1,7 +1,7 @@
 //! Performs pending effects. Each is a task of its own, and answers with commands for the run.
 
 use ambit_broker::Ground;
-use ambit_ids::{ByteCount, Digest, UnixMs};
+use ambit_ids::{ByteCount, Digest, DurationMs, UnixMs};
 use ambit_journal::JournalError;
 use ambit_ports::AbortSignal;
 use ambit_ports::blobs::BlobError;
@@ -14,6 +14,11 @@ use crate::admission::{Documents, sandbox_needs};
 use crate::live::SharedAgent;
 use crate::turn::{Conversation, Turn, answer};
 use crate::{Orchestrator, RunRef};
+
+/// The longest that a verb of the sandbox other than a command may take.
+const VERB_MS: DurationMs = DurationMs::new(120_000);
+/// What a verb that took longer is told as. What it began is removed with the sandbox.
+const TIMED_OUT: &str = "SANDBOX_TIMED_OUT";
 
 /// What came of an effect.
 #[derive(Default)]
@@ -61,7 +66,7 @@ impl Bench {
         if let State::Closing(closing) = state
             && closing.failures > 0
         {
-            let pause = ambit_ids::DurationMs::new(u64::from(closing.failures) * 100);
+            let pause = DurationMs::new(u64::from(closing.failures) * 100);
             let clock = &self.orchestrator.clock;
             clock.sleep_until(clock.now().saturating_add(pause)).await;
         }
@@ -77,9 +82,21 @@ impl Bench {
     }
 
     async fn allocate(self, allocation: u32) -> Done {
-        match self.try_allocate(allocation).await {
-            Ok(held) => Done::with(Command::SandboxAllocated(held)),
-            Err(code) => Done::with(Command::SandboxRefused { code }),
+        match self.in_time(self.try_allocate(allocation)).await {
+            Ok(Ok(held)) => Done::with(Command::SandboxAllocated(held)),
+            Ok(Err(code)) => Done::with(Command::SandboxRefused { code }),
+            Err(code) => Done::with(Command::SandboxRefused { code: code.to_owned() }),
+        }
+    }
+
+    /// What a verb of the sandbox answers, or the code of its silence: a run never waits for ever.
+    async fn in_time<T>(&self, verb: impl Future<Output = T>) -> Result<T, &'static str> {
+        let clock = &self.orchestrator.clock;
+        let end = clock.now().saturating_add(VERB_MS);
+        tokio::select! {
+            biased;
+            answer = verb => Ok(answer),
+            () = clock.sleep_until(end) => Err(TIMED_OUT),
         }
     }
 
@@ -158,11 +175,12 @@ impl Bench {
         let Some(lease) = self.lease.clone() else {
             return Done::with(Command::CleanupFailed { code: "SANDBOX_NOT_HELD".to_owned() });
         };
-        Done::with(match self.orchestrator.broker.sandboxes().cancel(&lease, &reason).await {
-            Ok(kept) => {
+        Done::with(match self.in_time(self.orchestrator.broker.sandboxes().cancel(&lease, &reason)).await {
+            Ok(Ok(kept)) => {
                 Command::ProcessesTerminated { killed: kept.receipt.killed_processes, receipt: kept.digest }
             }
-            Err(error) => Command::CleanupFailed { code: error.code().to_owned() },
+            Ok(Err(error)) => Command::CleanupFailed { code: error.code().to_owned() },
+            Err(code) => Command::CleanupFailed { code: code.to_owned() },
         })
     }
 
@@ -199,13 +217,17 @@ impl Bench {
     async fn destroy(self) -> Done {
         let sandboxes = self.orchestrator.broker.sandboxes();
         let pins = &self.ground.pins;
-        let proof = match &self.lease {
-            Some(lease) => sandboxes.destroy(lease).await,
-            None => sandboxes.destroy_every(&pins.scope, &pins.run, pins.image).await,
+        let removing = async {
+            match &self.lease {
+                Some(lease) => sandboxes.destroy(lease).await,
+                None => sandboxes.destroy_every(&pins.scope, &pins.run, pins.image).await,
+            }
         };
+        let proof = self.in_time(removing).await;
         Done::with(match proof {
-            Ok(kept) => Command::SandboxDestroyed { receipt: kept.digest },
-            Err(error) => Command::CleanupFailed { code: error.code().to_owned() },
+            Ok(Ok(kept)) => Command::SandboxDestroyed { receipt: kept.digest },
+            Ok(Err(error)) => Command::CleanupFailed { code: error.code().to_owned() },
+            Err(code) => Command::CleanupFailed { code: code.to_owned() },
         })
     }
 }

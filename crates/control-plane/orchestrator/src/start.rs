@@ -1,7 +1,7 @@
 use ambit_blueprint::{BudgetCeilings, PolicyRef};
 use ambit_evidence::Project;
 use ambit_evidence::v1::{Actor, Body, Environment, Precondition, ProjectBody};
-use ambit_ids::{BlueprintId, Digest, DocumentName, RevisionId, RunId, RunName, Scope};
+use ambit_ids::{BlueprintId, Digest, DocumentName, RevisionId, RunId, RunName, Scope, limits};
 use ambit_journal::{Entry, JournalError, Tip, Together};
 use ambit_ports::store::{Claim, StoreError, StreamId};
 use ambit_run::{AgentPin, Command, Pins, State, step};
@@ -106,11 +106,11 @@ impl Orchestrator {
     }
 
     async fn admit(&self, command: &StartRun) -> Result<Started, StartError> {
-        if let Some(existing) = self.named(command).await? {
-            return Ok(existing);
-        }
         let loaded = self.journal.load(&StreamId::Project(command.scope.clone())).await?;
         let project = Project::fold(&command.scope, &loaded.links);
+        if let Some(existing) = self.named(command, &project).await? {
+            return Ok(existing);
+        }
         let admission = self.check(command, &project).await?;
         for _ in 0..TRIES {
             let revision = self.next_revision(&command.scope, &project).await?;
@@ -120,7 +120,7 @@ impl Orchestrator {
             match self.create(pins, loaded.tip.leaf).await? {
                 Created::Run(run) => return Ok(Started { run, existed: false }),
                 Created::NameTaken => {
-                    if let Some(existing) = self.named(command).await? {
+                    if let Some(existing) = self.named(command, &project).await? {
                         return Ok(existing);
                     }
                 }
@@ -130,24 +130,22 @@ impl Orchestrator {
         Err(reject("REVISION_CONTENDED", "too many runs start at once", "try again").into())
     }
 
-    /// The run that has this name already.
-    async fn named(&self, command: &StartRun) -> Result<Option<Started>, StartError> {
+    /// The run that has this name already. A name that another request has is refused: whoever repeats a request must get
+    /// what it asked for, and nothing else.
+    async fn named(&self, command: &StartRun, project: &Project) -> Result<Option<Started>, StartError> {
         let Some(name) = &command.name else { return Ok(None) };
         let holder =
             self.journal.store().claim(&command.scope, &name_key(name)).await.map_err(JournalError::from)?;
         let Some(run) = holder.and_then(|holder| RunId::new(holder).ok()) else { return Ok(None) };
         let run = RunRef { scope: command.scope.clone(), run };
         let state = self.state(&run).await.map_err(Box::new)?;
-        let same = state.dossier().is_some_and(|dossier| dossier.pins.blueprint.digest == command.digest);
-        if !same {
-            return Err(reject(
-                "RUN_NAME_TAKEN",
-                format!("the name {name} belongs to a run of another blueprint"),
-                "give the run another name",
-            )
-            .into());
+        if let Some(dossier) = state.dossier()
+            && self.is_asked_for(&dossier.pins, command, project).await?
+        {
+            return Ok(Some(Started { run, existed: true }));
         }
-        Ok(Some(Started { run, existed: true }))
+        let detail = format!("the name {name} belongs to a run that was asked for otherwise");
+        Err(reject("RUN_NAME_TAKEN", detail, "give the run another name").into())
     }
 
     async fn next_revision(&self, scope: &Scope, project: &Project) -> Result<RevisionId, StartError> {
@@ -180,7 +178,8 @@ impl Orchestrator {
         let entries = entries(&self.program, &State::Vacant, &events);
         let tip = Tip { next: 0, leaf: origin };
         let result = self.journal.append(&run.stream(), tip, at, entries, together).await;
-        self.leases.release(&lease).await.map_err(|error| Box::new(DriveError::from(error)))?;
+        // The run exists or does not, whatever becomes of the lease; one that is not given back ends by itself.
+        let _ = self.leases.release(&lease).await;
         match result {
             Ok(_) => Ok(Created::Run(run)),
             Err(JournalError::Store(StoreError::Claimed { key, .. })) if key.starts_with("run-name/") => {
@@ -203,7 +202,7 @@ impl Orchestrator {
         let body = ProjectBody::RunRejected {
             action: "run.start".to_owned(),
             code: rejected.code.to_owned(),
-            detail: rejected.detail.clone(),
+            detail: recorded(&rejected.detail).to_owned(),
             blueprint: Some(command.blueprint.clone()),
             digest: Some(command.digest),
             name: command.name.clone(),
@@ -218,6 +217,11 @@ impl Orchestrator {
         self.journal.append_to_end(&stream, self.clock.now(), vec![entry], &[]).await?;
         Ok(())
     }
+}
+
+/// As much of a text as a record keeps: what a backend says of itself may be long.
+fn recorded(text: &str) -> &str {
+    &text[..text.floor_char_boundary(limits::AGENT_TEXT_BYTES)]
 }
 
 /// What came of an attempt to make a run exist.

@@ -138,7 +138,7 @@ async fn assess(
         },
         approval: dossier.approvals.as_fact(assessment.arguments, orchestrator.clock.now()),
     };
-    let decision = decide(orchestrator, &request).await?;
+    let (decision, instead) = decide(orchestrator, &request).await?;
     Ok(AssessedCall {
         call: proposed.call,
         arguments: assessment.arguments,
@@ -147,23 +147,33 @@ async fn assess(
         facts: assessment.facts,
         finding: assessment.finding,
         decision,
+        instead,
     })
 }
 
 /// Decides by the policy that the run is pinned to, and keeps the exact request so that the decision can be made again.
-async fn decide(orchestrator: &Orchestrator, request: &Request) -> Result<Decision, BrokerError> {
+/// Answers the decision with what its rules say is possible instead.
+async fn decide(orchestrator: &Orchestrator, request: &Request) -> Result<(Decision, String), BrokerError> {
     let bytes = request.to_canonical().map_err(BrokerError::Unwritable)?;
     let input = bytes.digest();
     let blobs = orchestrator.broker.revisions().blobs();
     blobs.put(&request.scope, bytes.into_bytes().into()).await?;
     match orchestrator.policies.engine(&request.scope, request.policy).await {
-        Ok(engine) => Ok(engine.decide(request)),
-        Err(_) => Ok(Decision {
-            verdict: Verdict::Deny(DenialKind::Terminating),
-            rules: RuleId::new("engine.missing").into_iter().collect(),
-            engine: EngineVersion("none".to_owned()),
-            input,
-        }),
+        Ok(engine) => {
+            let decision = engine.decide(request);
+            let instead: Vec<String> =
+                decision.rules.iter().filter_map(|rule| engine.instead(rule)).collect();
+            Ok((decision, instead.join(" ")))
+        }
+        Err(_) => {
+            let missing = Decision {
+                verdict: Verdict::Deny(DenialKind::Terminating),
+                rules: RuleId::new("engine.missing").into_iter().collect(),
+                engine: EngineVersion("none".to_owned()),
+                input,
+            };
+            Ok((missing, String::new()))
+        }
     }
 }
 
@@ -176,8 +186,14 @@ fn context(turn: &Turn, now: UnixMs) -> Value {
         .iter()
         .map(|case| json!({"id": case.id, "statement": case.statement}))
         .collect();
-    let gates: Vec<Value> =
-        pins.gates.iter().map(|gate| json!({"id": gate.id, "cases": gate.cases})).collect();
+    let gates: Vec<Value> = pins
+        .gates
+        .iter()
+        .map(|gate| {
+            let status = dossier.gates.status(&gate.id, dossier.head);
+            json!({"id": gate.id, "cases": gate.cases, "status": status.as_str()})
+        })
+        .collect();
     let tools: Vec<Value> = TOOLS
         .iter()
         .map(|tool| json!({"name": tool.name, "summary": tool.summary, "input": tool.input_schema()}))
@@ -214,12 +230,17 @@ fn plan_view(plan: &ambit_run::Plan) -> Value {
 }
 
 /// What the agent gets to read of events that are an answer to it without any effect: a denial with its rule and what is
-/// possible instead, a proposal that is held back, a plan that was accepted, a person's answer.
+/// possible instead, a proposal that is held back, a plan that was accepted, a person's answer; and of a call whose effect
+/// nobody knows.
 pub(crate) fn reply_to(events: &[Event]) -> Option<Value> {
     events.iter().find_map(|event| match event {
         Event::PlanAccepted { .. } => Some(json!({"planAccepted": true})),
         Event::ProposalDenied { denial, .. } => Some(denial_view(denial)),
         Event::CallDecided(decided) => reply_to_decision(decided),
+        Event::CallObserved { observation: Observation::Unknown, .. } => Some(json!({"unknown": {
+            "detail": "the control plane ended before it learned what came of the last call",
+            "instead": "the current digest and the status of the gates tell what is there; propose again what is missing",
+        }})),
         Event::ApprovalDecided { decision, .. } => {
             Some(json!({"decision": decision.verdict.as_str(), "receiptId": decision.receipt}))
         }

@@ -2,7 +2,7 @@
 
 use ambit_gates::Ending;
 use ambit_ids::{Digest, RepoPath, RunId, UnixMs};
-use ambit_run::{Dossier, GateStatus, HeldProposal, Limit, Observation, Stage, State, current_gate};
+use ambit_run::{Dossier, HeldProposal, Limit, Observation, Stage, State, current_gate};
 use serde::Serialize;
 
 /// A run as its customer sees it. Holds no secret, no content of a file and no words of an agent beyond its plan.
@@ -268,13 +268,7 @@ fn gate_views(state: &State, dossier: &Dossier) -> Vec<GateView> {
         .iter()
         .map(|pin| GateView {
             gate: pin.id.to_string(),
-            status: match dossier.gates.status(&pin.id, dossier.head) {
-                GateStatus::NotRun => "not-run",
-                GateStatus::Passed => "passed",
-                GateStatus::Failed => "failed",
-                GateStatus::Flaky => "flaky",
-            }
-            .to_owned(),
+            status: dossier.gates.status(&pin.id, dossier.head).as_str().to_owned(),
             running: running == Some(&pin.id),
             attempts: dossier
                 .gates

@@ -60,7 +60,10 @@ pub enum SandboxesError {
     /// An answer was about another life of the sandbox than the one in hand. It counts for nothing.
     #[error("the answer is about another life of the sandbox")]
     AnotherLife,
-    /// Something of the sandbox is left, or nothing was looked at.
+    /// The backend answered with the sandbox of another run, owner, image or backend. Nothing is run in it.
+    #[error("the backend answered with a sandbox that is not this run's")]
+    AnotherRun,
+    /// Something of the sandbox is left, nothing was looked at, or another sandbox was.
     #[error("it is not proven that nothing of the sandbox is left")]
     DestructionUnproven,
     /// Processes are left.
@@ -81,6 +84,7 @@ impl SandboxesError {
         match self {
             Self::Sandbox(error) => error.code(),
             Self::AnotherLife => "SANDBOX_ANOTHER_LIFE",
+            Self::AnotherRun => "SANDBOX_ANOTHER_RUN",
             Self::DestructionUnproven => "DESTRUCTION_UNPROVEN",
             Self::ProcessesRemain(_) => "PROCESSES_REMAIN",
             Self::Blob(error) => error.code(),
@@ -120,6 +124,7 @@ impl Sandboxes {
         manifest: &CapabilityManifest,
     ) -> Result<Kept<SandboxLease>, SandboxesError> {
         let digest = self.keep(&needs.scope, manifest).await?;
+        let wanted = self.any_life(&needs.scope, &needs.run, needs.image)?;
         let spec = SandboxSpec {
             scope: needs.scope,
             run: needs.run,
@@ -129,6 +134,9 @@ impl Sandboxes {
             blobs: self.blobs.clone(),
         };
         let receipt = self.port.allocate(spec).await?;
+        if (SandboxLease { incarnation: wanted.incarnation.clone(), ..receipt.clone() }) != wanted {
+            return Err(SandboxesError::AnotherRun);
+        }
         Ok(Kept { receipt, digest })
     }
 
@@ -173,6 +181,9 @@ impl Sandboxes {
         reason: &StopReason,
     ) -> Result<Kept<CancellationReceipt>, SandboxesError> {
         let receipt = self.port.cancel(lease, reason).await?;
+        if receipt.lease != lease.lease || receipt.incarnation != lease.incarnation {
+            return Err(SandboxesError::AnotherLife);
+        }
         if receipt.remaining_processes > 0 {
             return Err(SandboxesError::ProcessesRemain(receipt.remaining_processes));
         }
@@ -183,7 +194,7 @@ impl Sandboxes {
     /// Removes a sandbox and keeps the proof.
     ///
     /// # Errors
-    /// [`SandboxesError`] where something is left, or nothing was looked at.
+    /// [`SandboxesError`] where something is left, nothing was looked at, or the proof is about another sandbox.
     pub async fn destroy(&self, lease: &SandboxLease) -> Result<Kept<DestructionReceipt>, SandboxesError> {
         self.remove(lease, Lives::Named).await
     }
@@ -198,15 +209,20 @@ impl Sandboxes {
         run: &RunId,
         image: Digest,
     ) -> Result<Kept<DestructionReceipt>, SandboxesError> {
-        let lease = SandboxLease {
+        let lease = self.any_life(scope, run, image)?;
+        self.remove(&lease, Lives::Every).await
+    }
+
+    /// The lease of a run, whichever life it is in.
+    fn any_life(&self, scope: &Scope, run: &RunId, image: Digest) -> Result<SandboxLease, SandboxesError> {
+        Ok(SandboxLease {
             lease: SandboxLease::id_of(scope, run),
             incarnation: Incarnation::new("inc_unknown").map_err(|_| SandboxesError::AnotherLife)?,
             backend: self.port.backend_id().clone(),
             run: run.clone(),
             scope: scope.clone(),
             image,
-        };
-        self.remove(&lease, Lives::Every).await
+        })
     }
 
     async fn remove(
@@ -215,7 +231,8 @@ impl Sandboxes {
         lives: Lives,
     ) -> Result<Kept<DestructionReceipt>, SandboxesError> {
         let receipt = self.port.destroy(lease, lives).await?;
-        if !receipt.is_proof() {
+        let is_about_it = receipt.lease == lease.lease && receipt.incarnation == lease.incarnation;
+        if !is_about_it || !receipt.is_proof() {
             return Err(SandboxesError::DestructionUnproven);
         }
         let digest = self.keep(&lease.scope, &receipt).await?;

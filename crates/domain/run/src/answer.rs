@@ -116,7 +116,7 @@ fn read_move(value: Value) -> Result<Move, Denial> {
     let form: CallForm = typed(value, DenialCode::AnswerMalformed, "the call")?;
     let tool: ToolName = form.tool.parse().map_err(|()| {
         let known: Vec<&str> = ToolName::ALL.iter().map(|tool| tool.as_str()).collect();
-        Denial::new(DenialCode::ToolUnknown, format!("there is no tool {:?}", form.tool))
+        Denial::new(DenialCode::ToolUnknown, format!("there is no tool {}", named(&form.tool)))
             .instead(format!("the tools are {}", known.join(", ")))
     })?;
     let (call, patch) = read_input(tool, form.input)?;
@@ -124,7 +124,22 @@ fn read_move(value: Value) -> Result<Move, Denial> {
 }
 
 fn typed<T: DeserializeOwned>(value: Value, code: DenialCode, what: &str) -> Result<T, Denial> {
-    serde_json::from_value(value).map_err(|error| Denial::new(code, error.to_string()).about(what))
+    serde_json::from_value(value).map_err(|error| Denial::new(code, misfit(&error)).about(what))
+}
+
+/// What does not fit, without the text that the agent wrote where something else belongs: it may be its reasoning, and a
+/// denial is recorded.
+fn misfit(error: &serde_json::Error) -> String {
+    let told = error.to_string();
+    let Some((before, rest)) = told.split_once("string \"") else { return told };
+    let after = rest.rsplit_once("\", expected").map_or("", |(_, after)| after);
+    format!("{before}a text, expected{after}")
+}
+
+/// A name that an agent made up, where it can be one; prose is not repeated.
+fn named(text: &str) -> String {
+    let is_name = text.len() <= 64 && text.chars().all(|c| c.is_ascii_graphic());
+    if is_name { format!("{text:?}") } else { format!("whose name is a text of {} bytes", text.len()) }
 }
 
 #[derive(Deserialize)]
@@ -249,7 +264,7 @@ fn read_text(text: String, what: &str, field: &str) -> Result<String, Denial> {
 /// An action that no word classifies is denied, which is why the word is read here and not guessed.
 fn read_capability(text: &str) -> Result<Capability, Denial> {
     text.parse().map_err(|()| {
-        Denial::new(DenialCode::InputInvalid, format!("{text:?} is no classified capability"))
+        Denial::new(DenialCode::InputInvalid, format!("there is no classified capability {}", named(text)))
             .about("request_scoped_approval")
     })
 }
@@ -356,6 +371,30 @@ mod tests {
         let positive =
             "{\"plan\":[{\"id\":\"s1\",\"summary\":\"x\",\"work\":\"domain\",\"cases\":[\"AC-1\"]}]}";
         assert!(matches!(read_answer(positive.as_bytes()).unwrap()[0], Ok(Move::Plan(_))));
+    }
+
+    // proves E-B05
+    // break crates/domain/run/src/answer.rs: `let Some((before, rest)) = told.split_once("string \"") else { return told };` -> `let Some((before, rest)) = told.split_once("\u{0}") else { return told };`
+    #[test]
+    fn a_text_in_the_wrong_place_is_not_repeated() {
+        const THOUGHT: &str = "first I think \"aloud\", expected by nobody: CANARY";
+        for answer in [
+            json!({"plan": THOUGHT}),
+            json!({"plan": [THOUGHT]}),
+            json!({"tool": THOUGHT, "input": {}}),
+            json!({"tool": "read_project_file", "input": THOUGHT}),
+            json!({"tool": "request_scoped_approval",
+                "input": {"proposalId": "prop_0123456789abcdef", "capability": THOUGHT, "reason": "r"}}),
+            json!({"tool": "run_named_gate",
+                "input": {"revisionId": THOUGHT, "gateId": "unit", "idempotencyKey": "k"}}),
+        ] {
+            let denial = one(&answer).unwrap_err();
+            assert!(!denial.detail.contains("CANARY"), "{denial}");
+        }
+        let denial = one(&json!({"plan": THOUGHT})).unwrap_err();
+        assert_eq!(denial.detail, "the plan: invalid type: a text, expected a sequence");
+        let known = one(&json!({"tool": "run_shell", "input": {}})).unwrap_err();
+        assert!(known.detail.contains("run_shell"), "a name is told");
     }
 
     #[test]

@@ -129,6 +129,8 @@ pub struct AssessedCall {
     pub finding: Finding,
     /// What the policy answered to exactly these facts.
     pub decision: Decision,
+    /// What the rules that decided say is possible instead, for a denial; empty where they say nothing.
+    pub instead: String,
 }
 
 /// What the effect of a call would be, found out without performing it.

@@ -41,6 +41,19 @@ pub enum GateStatus {
     Flaky,
 }
 
+impl GateStatus {
+    /// The standing as views spell it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NotRun => "not-run",
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Flaky => "flaky",
+        }
+    }
+}
+
 /// Every execution of every gate of a run, in order. Nothing is ever taken out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GateBook {

@@ -41,7 +41,9 @@ pub(super) fn judge(dossier: &Dossier, assessed: &AssessedCall, at: UnixMs) -> J
     match decision.verdict {
         Verdict::Deny(_) => {
             let detail = assessed.facts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-            let denial = Denial::new(DenialCode::PolicyDenied, detail).by(&decision.rules);
+            let denial = Denial::new(DenialCode::PolicyDenied, detail)
+                .by(&decision.rules)
+                .instead(assessed.instead.clone());
             return Judgement::without_effect(CallOutcome::Denied(denial));
         }
         Verdict::NeedsApproval(capability) => {

@@ -5,7 +5,7 @@ use crate::command::Refusal;
 use crate::event::{Event, Observation};
 use crate::pins::Pins;
 use crate::state::{Stage, State};
-use crate::{Limit, StopReason};
+use crate::{Limit, SANDBOX_ALLOCATIONS, StopReason};
 
 pub(super) fn admit(draft: &mut Draft, pins: Box<Pins>) -> Result<(), Refusal> {
     if !pins.stage.is_actionable() {
@@ -20,7 +20,7 @@ pub(super) fn admit(draft: &mut Draft, pins: Box<Pins>) -> Result<(), Refusal> {
 }
 
 pub(super) fn cancel(draft: &mut Draft, by: String) {
-    draft.push(Event::CancelRequested { by });
+    draft.push(Event::CancelRequested { by: crate::denial::bounded(by) });
     draft.stop(StopReason::CustomerCancelled);
 }
 
@@ -50,23 +50,25 @@ pub(super) fn expire_approval(draft: &mut Draft) -> bool {
 
 /// Takes a run over from a process that is gone. What it had begun and not told is over: the sandbox died with it, an
 /// unanswered turn is charged at its reservation, and a call with a side effect is unknown. A call without one stays
-/// pending and is simply performed again.
+/// pending and is simply performed again. A run that had as many sandboxes as a run is given gets no further one.
 pub(super) fn recover(draft: &mut Draft) {
-    match &draft.state {
-        State::Open(open) => {
-            let lost = open.sandbox.as_ref().map(|held| held.incarnation.clone());
-            if let Some(incarnation) = lost {
-                draft.push(Event::SandboxLost { incarnation });
-            }
+    if let State::Open(open) = &draft.state {
+        let lost = open.sandbox.as_ref().map(|held| held.incarnation.clone());
+        let exhausted = lost.is_some() && open.dossier.allocations >= SANDBOX_ALLOCATIONS;
+        if let Some(incarnation) = lost {
+            draft.push(Event::SandboxLost { incarnation });
+        }
+        if exhausted {
+            draft.stop(StopReason::InfrastructureFailure("SANDBOX_GONE".to_owned()));
+        } else {
             recover_stage(draft);
         }
-        State::Closing(closing) => {
-            if let Some(flight) = &closing.in_flight {
-                let turn = flight.turn;
-                draft.push(Event::CallObserved { turn, observation: Observation::Unknown });
-            }
-        }
-        State::Vacant | State::Ended(_) => {}
+    }
+    if let State::Closing(closing) = &draft.state
+        && let Some(flight) = &closing.in_flight
+    {
+        let turn = flight.turn;
+        draft.push(Event::CallObserved { turn, observation: Observation::Unknown });
     }
 }
 

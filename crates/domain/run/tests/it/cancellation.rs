@@ -136,3 +136,11 @@ fn a_run_whose_cleanup_is_not_proven_never_completes() {
     assert_eq!((ended.phase, ended.preview_ready, ended.cleanup_proven), (Phase::Failed, false, false));
     assert_eq!(ended.reason.to_string(), "infrastructure-failure (DESTRUCTION_UNPROVEN)");
 }
+
+#[test]
+fn whoever_cancels_has_a_name_that_fits_a_record() {
+    let mut world = World::planned(pins());
+    let events = world.tell(Command::Cancel { by: "\u{7}ada".repeat(100_000) }).unwrap();
+    let Some(Event::CancelRequested { by }) = events.first() else { panic!("{events:?}") };
+    assert!(by.len() <= ambit_ids::limits::AGENT_TEXT_BYTES && !by.contains('\u{7}'), "{}", by.len());
+}

@@ -83,6 +83,26 @@ fn a_run_is_not_given_sandboxes_for_ever() {
     assert_eq!(world.state.stop_reason().unwrap().to_string(), "infrastructure-failure (SANDBOX_GONE)");
 }
 
+// proves E-S20
+// break crates/domain/run/src/step/start.rs: `open.dossier.allocations >= SANDBOX_ALLOCATIONS;` -> `open.dossier.allocations > u32::MAX - 1;`
+#[test]
+fn a_run_is_not_recovered_for_ever() {
+    let mut world = World::planned(pins());
+    for _ in 1..SANDBOX_ALLOCATIONS {
+        recover(&mut world);
+        world.allocate();
+    }
+    world.patch("tree-1");
+    let call = world.gate_call("unit");
+    world.call(call);
+    let events = recover(&mut world);
+    assert_eq!(world.stop_code(), Some("infrastructure-failure"));
+    let told = |event: &Event| matches!(event, Event::CallObserved { observation: Observation::Unknown, .. });
+    assert!(events.iter().any(told), "what was in flight is told as unknown");
+    world.close();
+    assert_eq!(world.phase(), Phase::Failed);
+}
+
 #[test]
 fn a_crash_while_the_run_ends_loses_no_step_of_the_cleanup() {
     let mut world = World::planned(pins());

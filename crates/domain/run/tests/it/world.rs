@@ -325,6 +325,7 @@ fn assessed(call: ToolCall) -> AssessedCall {
         facts: Vec::new(),
         finding: Finding::Clear,
         decision: decision(Verdict::Allow),
+        instead: String::new(),
     }
 }
 
