@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use ambit_conformance::sandbox::{Bench, Staged};
 use ambit_ports::sandbox::NamedCommand;
-use ambit_sandbox_linux::{LinuxSandboxes, PROBER, Settings};
+use ambit_sandbox_linux::{LinuxSandboxes, PROBER};
 use bytes::Bytes;
 
 #[path = "../tests/it/support.rs"]
@@ -90,16 +90,17 @@ async fn measure() {
     let directory = tempfile::tempdir().unwrap();
     let prober = directory.path().join("prober");
     std::fs::write(&prober, PROBER).unwrap();
-    std::os::unix::fs::chown(&prober, None, None).unwrap();
     std::fs::set_permissions(&prober, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let prober = prober.to_str().unwrap();
     let port: LinuxSandboxes = support::adapter(directory.path().join("state"), PathBuf::from("/"));
     let bench = Bench::new(Arc::new(port), support::image_digest(), Bytes::from_static(PROBER));
-    let _: Settings = Settings { root: PathBuf::new(), spare_guests: 1 };
 
     let measured = Instant::now();
-    bench.port.inspect_capabilities().await.unwrap();
-    println!("inspect_capabilities: {:?}", measured.elapsed());
+    let manifest = bench.port.inspect_capabilities().await.unwrap();
+    println!("inspect_capabilities: {:?}, {:?}", measured.elapsed(), manifest.limits);
+    for lack in &manifest.lacks {
+        println!("lacks {}: {}", lack.feature, lack.consequence);
+    }
 
     let has_bwrap = Command::new("bwrap").arg("--version").output().is_ok();
     let staged = bench.staged("measured-live").await;
