@@ -19,6 +19,8 @@ use bytes::Bytes;
 #[allow(dead_code, unreachable_pub, reason = "shared with the tests")]
 mod support;
 
+/// Between a command and the next one of the same run.
+const IDLE: Duration = Duration::from_millis(5);
 const TRUE: &str = "/usr/bin/true";
 
 fn bare(program: &str, arguments: &[&str]) -> Duration {
@@ -42,7 +44,9 @@ fn command(bench: &Bench, staged: &Staged, program: Option<&str>) -> NamedComman
     command
 }
 
-async fn live(bench: &Bench, staged: &Staged, program: Option<&str>) -> Duration {
+/// In a live sandbox, some time after the last command: the guest prepares the next one when it is idle.
+async fn live(bench: &Bench, staged: &Staged, program: Option<&str>, idle: Duration) -> Duration {
+    tokio::time::sleep(idle).await;
     let command = command(bench, staged, program);
     let started = Instant::now();
     let seen = bench.execute(staged, command).await;
@@ -51,14 +55,20 @@ async fn live(bench: &Bench, staged: &Staged, program: Option<&str>) -> Duration
     took
 }
 
-async fn fresh(bench: &Bench, number: usize, program: Option<&str>) -> (Duration, Duration) {
+/// The life of a sandbox, by its verbs.
+async fn fresh(bench: &Bench, number: usize, program: Option<&str>) -> [Duration; 4] {
     let started = Instant::now();
-    let staged = bench.staged(&format!("measured-{number}")).await;
+    let lease = bench.port.allocate(bench.spec(&format!("measured-{number}"))).await.unwrap();
+    let allocated = started.elapsed();
+    let batch = bench.batch().await;
+    let staged = Staged { lease, tree: batch.tree };
+    bench.port.write_files(&staged.lease, batch).await.unwrap();
+    let written = started.elapsed();
     let seen = bench.execute(&staged, command(bench, &staged, program)).await;
     let ran = started.elapsed();
     bench.destroy(&staged).await;
     assert!(seen.ending.is_success(), "{seen:?}");
-    (ran, started.elapsed())
+    [allocated, written, ran, started.elapsed()]
 }
 
 struct Row(&'static str, Vec<Duration>);
@@ -82,7 +92,8 @@ impl Row {
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(measure());
+    // As a task, like every caller in the control plane: the thread that started the runtime is woken by a worker only.
+    runtime.block_on(async { tokio::spawn(measure()).await }).unwrap();
 }
 
 async fn measure() {
@@ -109,9 +120,15 @@ async fn measure() {
         "bare, /usr/bin/true",
         "live sandbox, static",
         "live sandbox, /usr/bin/true",
-        "fresh sandbox to the answer, static",
+        "live sandbox, back to back, static",
+        "live sandbox, back to back, /usr/bin/true",
+        "fresh sandbox, static: allocated",
+        "  and the tree staged",
+        "  and the answer there",
         "  and destroyed",
-        "fresh sandbox to the answer, /usr/bin/true",
+        "fresh sandbox, /usr/bin/true: allocated",
+        "  and the tree staged",
+        "  and the answer there",
         "  and destroyed",
         "bwrap --unshare-all, /usr/bin/true",
     ];
@@ -121,23 +138,43 @@ async fn measure() {
     for round in 0..rounds {
         rows[0].1.push(bare(prober, &["exit", "0"]));
         rows[1].1.push(bare(TRUE, &[]));
-        rows[2].1.push(live(&bench, &staged, None).await);
-        rows[3].1.push(live(&bench, &staged, Some(TRUE)).await);
-        for (row, program) in [(4, None), (6, Some(TRUE))] {
-            let (ran, gone) = fresh(&bench, 2 * round + row, program).await;
-            rows[row].1.push(ran);
-            rows[row + 1].1.push(gone);
+        for (row, program, idle) in [
+            (2, None, IDLE),
+            (3, Some(TRUE), IDLE),
+            (4, None, Duration::ZERO),
+            (5, Some(TRUE), Duration::ZERO),
+        ] {
+            rows[row].1.push(live(&bench, &staged, program, idle).await);
+        }
+        for (row, program) in [(6, None), (10, Some(TRUE))] {
+            // The guest that waits is made anew, as between runs.
+            tokio::time::sleep(Duration::from_millis(60)).await;
+            for (phase, until) in fresh(&bench, 2 * round + row, program).await.into_iter().enumerate() {
+                rows[row + phase].1.push(until);
+            }
         }
         if has_bwrap {
-            rows[8].1.push(bare("bwrap", &bwrap));
+            rows[14].1.push(bare("bwrap", &bwrap));
         }
-        // Between rounds the guests that wait are made anew, as between runs.
-        tokio::time::sleep(Duration::from_millis(30)).await;
     }
     bench.destroy(&staged).await;
     let limits = [rows[0].print(Duration::from_micros(100)), rows[1].print(Duration::from_micros(1000))];
     println!();
-    for (row, limit) in [(2, 0), (3, 1), (4, 0), (5, 0), (6, 1), (7, 1), (8, 1)] {
+    for (row, limit) in [
+        (2, 0),
+        (3, 1),
+        (4, 0),
+        (5, 1),
+        (6, 0),
+        (7, 0),
+        (8, 0),
+        (9, 0),
+        (10, 1),
+        (11, 1),
+        (12, 1),
+        (13, 1),
+        (14, 1),
+    ] {
         if !rows[row].1.is_empty() {
             rows[row].print(limits[limit]);
         }

@@ -104,7 +104,7 @@ impl Sandbox {
 
     async fn assemble(&self, image: &Path) -> Result<(), SandboxError> {
         let image = Source::of(image).map_err(io_error("opening the image"))?;
-        let share = Source::of(&self.home.share()).map_err(io_error("opening the staged files"))?;
+        let share = Source::of(self.home.path()).map_err(io_error("opening the staged files"))?;
         let filter = filter::program();
         let request = Request::Assemble { image: &image.path, share: &share.path, filter: &filter };
         let mounts: Vec<BorrowedFd<'_>> =
