@@ -39,7 +39,7 @@ pub(crate) struct Nursery {
 struct Unused(Option<Group>);
 
 impl Unused {
-    fn is_used(mut self) {
+    fn keep(mut self) {
         self.0 = None;
     }
 }
@@ -71,7 +71,7 @@ impl Nursery {
         let group = self.layout.create(name).map_err(io_error("making a control group"))?;
         let unused = Unused(Some(group.clone()));
         let guest = self.start(&group, pick).await?;
-        unused.is_used();
+        unused.keep();
         Ok(guest)
     }
 
