@@ -71,24 +71,60 @@ async fn fresh(bench: &Bench, number: usize, program: Option<&str>) -> [Duration
     [allocated, written, ran, started.elapsed()]
 }
 
-struct Row(&'static str, Vec<Duration>);
+/// Which bare start a row is compared with.
+#[derive(Clone, Copy)]
+enum Against {
+    Static,
+    Dynamic,
+}
 
-impl Row {
-    fn print(&mut self, against: Duration) -> Duration {
-        self.1.sort();
-        let at = |part: usize| self.1[(self.1.len() * part / 100).min(self.1.len() - 1)];
-        let ratio = at(50).as_secs_f64() / against.as_secs_f64();
-        let us = |duration: Duration| duration.as_secs_f64() * 1e6;
-        println!(
-            "{:<44} min {:>7.0}  p50 {:>7.0}  p90 {:>7.0} us   {ratio:>5.2}x",
-            self.0,
-            us(self.1[0]),
-            us(at(50)),
-            us(at(90))
-        );
-        at(50)
+#[derive(Default)]
+struct Rows(Vec<(&'static str, Option<Against>, Vec<Duration>)>);
+
+impl Rows {
+    fn add(&mut self, name: &'static str, against: Option<Against>, took: Duration) {
+        match self.0.iter_mut().find(|(row, ..)| *row == name) {
+            Some((.., samples)) => samples.push(took),
+            None => self.0.push((name, against, vec![took])),
+        }
+    }
+
+    fn print(&mut self) {
+        self.0.iter_mut().for_each(|(.., samples)| samples.sort());
+        let at =
+            |samples: &[Duration], part: usize| samples[(samples.len() * part / 100).min(samples.len() - 1)];
+        let bare = [at(&self.0[0].2, 50), at(&self.0[1].2, 50)].map(|duration| duration.as_secs_f64());
+        for (name, against, samples) in &self.0 {
+            let [least, half, most] = [0, 50, 90].map(|part| at(samples, part).as_secs_f64() * 1e6);
+            let ratio = against
+                .map_or_else(String::new, |against| format!("{:>6.2}x", half / 1e6 / bare[against as usize]));
+            println!("{name:<46} min {least:>7.0}  p50 {half:>7.0}  p90 {most:>7.0} us {ratio}");
+        }
     }
 }
+
+const FRESH: [(Against, Option<&str>, [&str; 4]); 2] = [
+    (
+        Against::Static,
+        None,
+        [
+            "fresh sandbox, static: allocated",
+            "fresh sandbox, static: and the tree staged",
+            "fresh sandbox, static: and the answer there",
+            "fresh sandbox, static: and destroyed",
+        ],
+    ),
+    (
+        Against::Dynamic,
+        Some(TRUE),
+        [
+            "fresh sandbox, true: allocated",
+            "fresh sandbox, true: and the tree staged",
+            "fresh sandbox, true: and the answer there",
+            "fresh sandbox, true: and destroyed",
+        ],
+    ),
+];
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -115,68 +151,37 @@ async fn measure() {
 
     let has_bwrap = Command::new("bwrap").arg("--version").output().is_ok();
     let staged = bench.staged("measured-live").await;
-    let names = [
-        "bare, static",
-        "bare, /usr/bin/true",
-        "live sandbox, static",
-        "live sandbox, /usr/bin/true",
-        "live sandbox, back to back, static",
-        "live sandbox, back to back, /usr/bin/true",
-        "fresh sandbox, static: allocated",
-        "  and the tree staged",
-        "  and the answer there",
-        "  and destroyed",
-        "fresh sandbox, /usr/bin/true: allocated",
-        "  and the tree staged",
-        "  and the answer there",
-        "  and destroyed",
-        "bwrap --unshare-all, /usr/bin/true",
-    ];
-    let mut rows: Vec<Row> = names.into_iter().map(|name| Row(name, Vec::new())).collect();
-    let bwrap =
-        ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", TRUE];
-    for round in 0..rounds {
-        rows[0].1.push(bare(prober, &["exit", "0"]));
-        rows[1].1.push(bare(TRUE, &[]));
-        for (row, program, idle) in [
-            (2, None, IDLE),
-            (3, Some(TRUE), IDLE),
-            (4, None, Duration::ZERO),
-            (5, Some(TRUE), Duration::ZERO),
-        ] {
-            rows[row].1.push(live(&bench, &staged, program, idle).await);
-        }
-        for (row, program) in [(6, None), (10, Some(TRUE))] {
-            // The guest that waits is made anew, as between runs.
-            tokio::time::sleep(Duration::from_millis(60)).await;
-            for (phase, until) in fresh(&bench, 2 * round + row, program).await.into_iter().enumerate() {
-                rows[row + phase].1.push(until);
-            }
-        }
+    let mut rows = Rows::default();
+    for number in 0..rounds {
+        round(&bench, &staged, prober, number, &mut rows).await;
         if has_bwrap {
-            rows[14].1.push(bare("bwrap", &bwrap));
+            rows.add("bwrap --unshare-all, true", Some(Against::Dynamic), bare("bwrap", &BWRAP));
         }
     }
     bench.destroy(&staged).await;
-    let limits = [rows[0].print(Duration::from_micros(100)), rows[1].print(Duration::from_micros(1000))];
-    println!();
-    for (row, limit) in [
-        (2, 0),
-        (3, 1),
-        (4, 0),
-        (5, 1),
-        (6, 0),
-        (7, 0),
-        (8, 0),
-        (9, 0),
-        (10, 1),
-        (11, 1),
-        (12, 1),
-        (13, 1),
-        (14, 1),
-    ] {
-        if !rows[row].1.is_empty() {
-            rows[row].print(limits[limit]);
+    rows.print();
+}
+
+const BWRAP: [&str; 11] =
+    ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", TRUE];
+
+async fn round(bench: &Bench, staged: &Staged, prober: &str, number: usize, rows: &mut Rows) {
+    let (fixed, dynamic) = (Some(Against::Static), Some(Against::Dynamic));
+    rows.add("bare, static", None, bare(prober, &["exit", "0"]));
+    rows.add("bare, /usr/bin/true", None, bare(TRUE, &[]));
+    rows.add("live sandbox, static", fixed, live(bench, staged, None, IDLE).await);
+    rows.add("live sandbox, true", dynamic, live(bench, staged, Some(TRUE), IDLE).await);
+    rows.add("live sandbox, static, back to back", fixed, live(bench, staged, None, Duration::ZERO).await);
+    rows.add(
+        "live sandbox, true, back to back",
+        dynamic,
+        live(bench, staged, Some(TRUE), Duration::ZERO).await,
+    );
+    for (arm, (against, program, names)) in FRESH.into_iter().enumerate() {
+        // The guest that waits is made anew, as between runs.
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        for (name, until) in names.into_iter().zip(fresh(bench, 2 * number + arm, program).await) {
+            rows.add(name, Some(against), until);
         }
     }
 }

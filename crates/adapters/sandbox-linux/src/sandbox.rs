@@ -194,9 +194,10 @@ impl Sandbox {
 
     /// Waits until the volumes of the last command are gone, because what they held counts as memory of the sandbox.
     pub(crate) async fn settled(&self, turn: &mut Turn) -> io::Result<()> {
-        if std::mem::take(&mut turn.finishing) {
+        if turn.finishing {
             let finished = |response, _| matches!(response, Response::Finished).then_some(());
             self.guest.receive_until(finished).await?;
+            turn.finishing = false;
         }
         Ok(())
     }

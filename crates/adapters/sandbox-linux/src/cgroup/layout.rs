@@ -1,6 +1,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ambit_ports::sandbox::{Enforcer, LimitEnforcement};
 
@@ -114,7 +115,9 @@ impl Layout {
 impl Base {
     /// Whether a group can really be made here and has the controller's files.
     fn is_usable(&self) -> bool {
-        let trial = self.directory.join(format!("{PREFIX}trial-{}", std::process::id()));
+        static TRIALS: AtomicU64 = AtomicU64::new(0);
+        let number = TRIALS.fetch_add(1, Ordering::Relaxed);
+        let trial = self.directory.join(format!("{PREFIX}{}-trial-{number}", std::process::id()));
         if fs::create_dir(&trial).is_err() {
             return false;
         }
