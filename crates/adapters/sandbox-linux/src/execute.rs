@@ -19,7 +19,7 @@ use crate::cgroup::{GroupLimits, Usage};
 use crate::guest::{io_error, refused};
 use crate::handover::{Handover, OWN_PROCESSES, narrower};
 use crate::outputs;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, Turn};
 use crate::verdict::{Facts, Stop};
 
 /// How much later than the guest's own the deadline of this side is.
@@ -59,17 +59,7 @@ pub(crate) async fn execute(
     let limits = narrower(&command.limits, &sandbox.limits);
     let handover = Handover::of(command).map_err(io_error("reading the command"))?;
     sandbox.settled(&mut turn).await.map_err(|_| SandboxError::Gone(sandbox.lease.lease.clone()))?;
-    let group = &sandbox.guest.group;
-    let controls = GroupLimits {
-        memory_bytes: limits.memory_bytes.get(),
-        processes: u64::from(limits.processes) + OWN_PROCESSES,
-        cpu_millis: u64::from(limits.cpu_millis),
-    };
-    group
-        .limit(controls)
-        .map_err(|source| SandboxError::ControlFailed { control: "the control group".into(), source })?;
-    group.forget_peak();
-    let before = group.usage();
+    let (before, has_own_peak) = control(sandbox, &mut turn, &limits)?;
 
     let mut unfinished = Unfinished(Some(sandbox));
     let (stdout, stderr) = handover.start(sandbox, command, &limits).await?;
@@ -83,12 +73,41 @@ pub(crate) async fn execute(
         cpu_before_us: before.cpu_us,
     };
     let ended = running.watch(&mut abort).await?;
-    let observation = observe(running, command, ended, before).await?;
+    let mut after = sandbox.guest.group.usage();
+    turn.counted = Some(after);
+    after.peak_memory_bytes = after.peak_memory_bytes.filter(|_| has_own_peak);
+    let observation = observe(running, command, ended, (before, after)).await?;
     if ended.is_some() {
         sandbox.settle(&mut turn, sandbox.volumes(command.tree, &limits)).await;
         unfinished.0 = None;
     }
     Ok(observation)
+}
+
+/// Puts the limits of the whole in place, and answers what was counted before the command and whether the most memory
+/// will be its own.
+fn control(
+    sandbox: &Sandbox,
+    turn: &mut Turn,
+    limits: &ExecutionLimits,
+) -> Result<(Usage, bool), SandboxError> {
+    let group = &sandbox.guest.group;
+    let wanted = GroupLimits {
+        memory_bytes: limits.memory_bytes.get(),
+        processes: u64::from(limits.processes) + OWN_PROCESSES,
+        cpu_millis: u64::from(limits.cpu_millis),
+    };
+    if turn.applied != Some(wanted) {
+        turn.applied = None;
+        group
+            .limit(wanted)
+            .map_err(|source| SandboxError::ControlFailed { control: "the control group".into(), source })?;
+        turn.applied = Some(wanted);
+    }
+    let has_own_peak = group.forget_peak() || turn.counted.is_none();
+    // Between commands only the guest runs: of the counts only its processor time goes on.
+    let before = turn.counted.take().unwrap_or_else(|| group.usage());
+    Ok((Usage { cpu_us: group.cpu_us(), ..before }, has_own_peak))
 }
 
 /// The observation of a command that was aborted while another one ran.
@@ -289,7 +308,7 @@ async fn cpu_exceeded(
     let share = u64::from(limits.cpu_millis).max(1);
     loop {
         sleep_until(*next).await;
-        let used_us = sandbox.guest.group.usage().cpu_us.unwrap_or(0).saturating_sub(before_us);
+        let used_us = sandbox.guest.group.cpu_us().unwrap_or(0).saturating_sub(before_us);
         let Some(left_us) = limit_us.checked_sub(used_us).filter(|left| *left > 0) else { return };
         let pause = Duration::from_micros(left_us.saturating_mul(1000) / share).max(CPU_PAUSE);
         *next = later(Instant::now(), pause);
@@ -300,13 +319,12 @@ async fn observe(
     running: Running<'_>,
     command: &NamedCommand,
     ended: Option<Ended>,
-    before: Usage,
+    (before, after): (Usage, Usage),
 ) -> Result<ExecutionObservation, SandboxError> {
     let Running { sandbox, limits, stdout, stderr, stop, started, .. } = running;
     if let Some(How::NotConfined(failed)) = ended.map(|ended| ended.how) {
         return Err(refused(failed));
     }
-    let after = sandbox.guest.group.usage();
     let cpu_us = match (before.cpu_us, after.cpu_us) {
         (Some(before), Some(after)) => Some(after.saturating_sub(before)),
         _ => ended.map(|ended| ended.cpu_us),
