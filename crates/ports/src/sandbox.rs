@@ -24,7 +24,8 @@ use crate::blobs::BlobStore;
 ///   new incarnation of it where the sandbox is gone. One sandbox never serves two runs.
 /// - Every answer about a lease MUST carry the incarnation that it is true of.
 /// - [`execute_named`](Self::execute_named) MUST run the command on a private, writable view of exactly the tree that
-///   the command names, pristine for every execution, and MUST leave no process of it behind when it answers.
+///   the command names, pristine for every execution, and MUST leave no process of it behind when it answers. The
+///   executions of one lease MAY run one after the other.
 /// - How a command ended MUST come from the wait status and the supervisor, and from nothing that the command can write.
 /// - A control that the manifest claims and that cannot be put in place at allocation or execution MUST make the verb
 ///   fail. There is no weaker fallback that the manifest does not name.
@@ -565,7 +566,7 @@ pub enum SandboxError {
     /// The command names a tree that was not brought to the sandbox.
     #[error("the tree {0} was not brought to the sandbox")]
     TreeMissing(Digest),
-    /// The tree that was brought is not what its digest says.
+    /// The tree that was brought is not what its digest says, or not what came under its name before.
     #[error("the tree {expected} arrived as {found}")]
     TreeMismatch {
         /// The digest that the caller named.

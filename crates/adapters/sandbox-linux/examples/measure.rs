@@ -12,13 +12,15 @@ use std::time::{Duration, Instant};
 
 use ambit_conformance::sandbox::{Bench, Staged};
 use ambit_ports::sandbox::NamedCommand;
-use ambit_sandbox_linux::{LinuxSandboxes, PROBER, Settings};
+use ambit_sandbox_linux::{LinuxSandboxes, PROBER};
 use bytes::Bytes;
 
 #[path = "../tests/it/support.rs"]
 #[allow(dead_code, unreachable_pub, reason = "shared with the tests")]
 mod support;
 
+/// Between a command and the next one of the same run.
+const IDLE: Duration = Duration::from_millis(5);
 const TRUE: &str = "/usr/bin/true";
 
 fn bare(program: &str, arguments: &[&str]) -> Duration {
@@ -42,7 +44,9 @@ fn command(bench: &Bench, staged: &Staged, program: Option<&str>) -> NamedComman
     command
 }
 
-async fn live(bench: &Bench, staged: &Staged, program: Option<&str>) -> Duration {
+/// In a live sandbox, some time after the last command: the guest prepares the next one when it is idle.
+async fn live(bench: &Bench, staged: &Staged, program: Option<&str>, idle: Duration) -> Duration {
+    tokio::time::sleep(idle).await;
     let command = command(bench, staged, program);
     let started = Instant::now();
     let seen = bench.execute(staged, command).await;
@@ -51,38 +55,81 @@ async fn live(bench: &Bench, staged: &Staged, program: Option<&str>) -> Duration
     took
 }
 
-async fn fresh(bench: &Bench, number: usize, program: Option<&str>) -> (Duration, Duration) {
+/// The life of a sandbox, by its verbs.
+async fn fresh(bench: &Bench, number: usize, program: Option<&str>) -> [Duration; 4] {
     let started = Instant::now();
-    let staged = bench.staged(&format!("measured-{number}")).await;
+    let lease = bench.port.allocate(bench.spec(&format!("measured-{number}"))).await.unwrap();
+    let allocated = started.elapsed();
+    let batch = bench.batch().await;
+    let staged = Staged { lease, tree: batch.tree };
+    bench.port.write_files(&staged.lease, batch).await.unwrap();
+    let written = started.elapsed();
     let seen = bench.execute(&staged, command(bench, &staged, program)).await;
     let ran = started.elapsed();
     bench.destroy(&staged).await;
     assert!(seen.ending.is_success(), "{seen:?}");
-    (ran, started.elapsed())
+    [allocated, written, ran, started.elapsed()]
 }
 
-struct Row(&'static str, Vec<Duration>);
+/// Which bare start a row is compared with.
+#[derive(Clone, Copy)]
+enum Against {
+    Static,
+    Dynamic,
+}
 
-impl Row {
-    fn print(&mut self, against: Duration) -> Duration {
-        self.1.sort();
-        let at = |part: usize| self.1[(self.1.len() * part / 100).min(self.1.len() - 1)];
-        let ratio = at(50).as_secs_f64() / against.as_secs_f64();
-        let us = |duration: Duration| duration.as_secs_f64() * 1e6;
-        println!(
-            "{:<44} min {:>7.0}  p50 {:>7.0}  p90 {:>7.0} us   {ratio:>5.2}x",
-            self.0,
-            us(self.1[0]),
-            us(at(50)),
-            us(at(90))
-        );
-        at(50)
+#[derive(Default)]
+struct Rows(Vec<(&'static str, Option<Against>, Vec<Duration>)>);
+
+impl Rows {
+    fn add(&mut self, name: &'static str, against: Option<Against>, took: Duration) {
+        match self.0.iter_mut().find(|(row, ..)| *row == name) {
+            Some((.., samples)) => samples.push(took),
+            None => self.0.push((name, against, vec![took])),
+        }
+    }
+
+    fn print(&mut self) {
+        self.0.iter_mut().for_each(|(.., samples)| samples.sort());
+        let at =
+            |samples: &[Duration], part: usize| samples[(samples.len() * part / 100).min(samples.len() - 1)];
+        let bare = [at(&self.0[0].2, 50), at(&self.0[1].2, 50)].map(|duration| duration.as_secs_f64());
+        for (name, against, samples) in &self.0 {
+            let [least, half, most] = [0, 50, 90].map(|part| at(samples, part).as_secs_f64() * 1e6);
+            let ratio = against
+                .map_or_else(String::new, |against| format!("{:>6.2}x", half / 1e6 / bare[against as usize]));
+            println!("{name:<46} min {least:>7.0}  p50 {half:>7.0}  p90 {most:>7.0} us {ratio}");
+        }
     }
 }
 
+const FRESH: [(Against, Option<&str>, [&str; 4]); 2] = [
+    (
+        Against::Static,
+        None,
+        [
+            "fresh sandbox, static: allocated",
+            "fresh sandbox, static: and the tree staged",
+            "fresh sandbox, static: and the answer there",
+            "fresh sandbox, static: and destroyed",
+        ],
+    ),
+    (
+        Against::Dynamic,
+        Some(TRUE),
+        [
+            "fresh sandbox, true: allocated",
+            "fresh sandbox, true: and the tree staged",
+            "fresh sandbox, true: and the answer there",
+            "fresh sandbox, true: and destroyed",
+        ],
+    ),
+];
+
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(measure());
+    // As a task, like every caller in the control plane: the thread that started the runtime is woken by a worker only.
+    runtime.block_on(async { tokio::spawn(measure()).await }).unwrap();
 }
 
 async fn measure() {
@@ -90,55 +137,51 @@ async fn measure() {
     let directory = tempfile::tempdir().unwrap();
     let prober = directory.path().join("prober");
     std::fs::write(&prober, PROBER).unwrap();
-    std::os::unix::fs::chown(&prober, None, None).unwrap();
     std::fs::set_permissions(&prober, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let prober = prober.to_str().unwrap();
     let port: LinuxSandboxes = support::adapter(directory.path().join("state"), PathBuf::from("/"));
     let bench = Bench::new(Arc::new(port), support::image_digest(), Bytes::from_static(PROBER));
-    let _: Settings = Settings { root: PathBuf::new(), spare_guests: 1 };
 
     let measured = Instant::now();
-    bench.port.inspect_capabilities().await.unwrap();
-    println!("inspect_capabilities: {:?}", measured.elapsed());
+    let manifest = bench.port.inspect_capabilities().await.unwrap();
+    println!("inspect_capabilities: {:?}, {:?}", measured.elapsed(), manifest.limits);
+    for lack in &manifest.lacks {
+        println!("lacks {}: {}", lack.feature, lack.consequence);
+    }
 
     let has_bwrap = Command::new("bwrap").arg("--version").output().is_ok();
     let staged = bench.staged("measured-live").await;
-    let names = [
-        "bare, static",
-        "bare, /usr/bin/true",
-        "live sandbox, static",
-        "live sandbox, /usr/bin/true",
-        "fresh sandbox to the answer, static",
-        "  and destroyed",
-        "fresh sandbox to the answer, /usr/bin/true",
-        "  and destroyed",
-        "bwrap --unshare-all, /usr/bin/true",
-    ];
-    let mut rows: Vec<Row> = names.into_iter().map(|name| Row(name, Vec::new())).collect();
-    let bwrap =
-        ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", TRUE];
-    for round in 0..rounds {
-        rows[0].1.push(bare(prober, &["exit", "0"]));
-        rows[1].1.push(bare(TRUE, &[]));
-        rows[2].1.push(live(&bench, &staged, None).await);
-        rows[3].1.push(live(&bench, &staged, Some(TRUE)).await);
-        for (row, program) in [(4, None), (6, Some(TRUE))] {
-            let (ran, gone) = fresh(&bench, 2 * round + row, program).await;
-            rows[row].1.push(ran);
-            rows[row + 1].1.push(gone);
-        }
+    let mut rows = Rows::default();
+    for number in 0..rounds {
+        round(&bench, &staged, prober, number, &mut rows).await;
         if has_bwrap {
-            rows[8].1.push(bare("bwrap", &bwrap));
+            rows.add("bwrap --unshare-all, true", Some(Against::Dynamic), bare("bwrap", &BWRAP));
         }
-        // Between rounds the guests that wait are made anew, as between runs.
-        tokio::time::sleep(Duration::from_millis(30)).await;
     }
     bench.destroy(&staged).await;
-    let limits = [rows[0].print(Duration::from_micros(100)), rows[1].print(Duration::from_micros(1000))];
-    println!();
-    for (row, limit) in [(2, 0), (3, 1), (4, 0), (5, 0), (6, 1), (7, 1), (8, 1)] {
-        if !rows[row].1.is_empty() {
-            rows[row].print(limits[limit]);
+    rows.print();
+}
+
+const BWRAP: [&str; 11] =
+    ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", TRUE];
+
+async fn round(bench: &Bench, staged: &Staged, prober: &str, number: usize, rows: &mut Rows) {
+    let (fixed, dynamic) = (Some(Against::Static), Some(Against::Dynamic));
+    rows.add("bare, static", None, bare(prober, &["exit", "0"]));
+    rows.add("bare, /usr/bin/true", None, bare(TRUE, &[]));
+    rows.add("live sandbox, static", fixed, live(bench, staged, None, IDLE).await);
+    rows.add("live sandbox, true", dynamic, live(bench, staged, Some(TRUE), IDLE).await);
+    rows.add("live sandbox, static, back to back", fixed, live(bench, staged, None, Duration::ZERO).await);
+    rows.add(
+        "live sandbox, true, back to back",
+        dynamic,
+        live(bench, staged, Some(TRUE), Duration::ZERO).await,
+    );
+    for (arm, (against, program, names)) in FRESH.into_iter().enumerate() {
+        // The guest that waits is made anew, as between runs.
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        for (name, until) in names.into_iter().zip(fresh(bench, 2 * number + arm, program).await) {
+            rows.add(name, Some(against), until);
         }
     }
 }

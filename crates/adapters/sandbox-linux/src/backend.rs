@@ -1,6 +1,8 @@
 //! The eight verbs.
 
 use std::collections::BTreeMap;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -79,7 +81,9 @@ impl LinuxSandboxes {
     ) -> Result<Self, SandboxError> {
         let id = BackendId::new(Self::ID)
             .map_err(|error| io_error("naming the backend")(std::io::Error::other(error)))?;
-        std::fs::create_dir_all(settings.root.join("leases"))
+        let leases = settings.root.join("leases");
+        std::fs::create_dir_all(&leases)
+            .and_then(|()| std::fs::set_permissions(&leases, Permissions::from_mode(0o700)))
             .map_err(io_error("making the directory of the sandboxes"))?;
         let pool = Pool::new(Nursery::new(layout), Arc::clone(&ids), settings.spare_guests);
         Ok(Self {
@@ -154,10 +158,10 @@ impl LinuxSandboxes {
         self.live.lock().unwrap_or_else(PoisonError::into_inner).get(lease).cloned()
     }
 
-    /// The live sandbox of exactly this life.
+    /// The sandbox of exactly this life. Whether it is still alive, it answers itself.
     fn sandbox(&self, lease: &SandboxLease) -> Result<Arc<Sandbox>, SandboxError> {
         self.live(&lease.lease)
-            .filter(|sandbox| sandbox.lease.incarnation == lease.incarnation && !sandbox.is_gone())
+            .filter(|sandbox| sandbox.lease.incarnation == lease.incarnation)
             .ok_or_else(|| SandboxError::Gone(lease.lease.clone()))
     }
 

@@ -1,29 +1,25 @@
 //! One execution of a named command, from the limits to the observation.
 
 use std::collections::BTreeSet;
-use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use ambit_gates::ResourceLimit;
+use ambit_gates::{Ending, ResourceLimit};
 use ambit_ids::{ByteCount, DurationMs, ExecutionLimits};
 use ambit_ports::AbortSignal;
-use ambit_ports::sandbox::{Enforcer, ExecutionObservation, LimitEnforcement, NamedCommand, SandboxError};
-use ambit_sandbox_guest::wire::{
-    Ended, Execute, How, MESSAGE_BYTES, ProcessLimits, Request, Response, STRINGS,
-};
-use rustix::pipe::{PipeFlags, pipe_with};
+use ambit_ports::sandbox::{ExecutionObservation, NamedCommand, SandboxError};
+use ambit_sandbox_guest::wire::{Ended, How, Request, Response};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe::Receiver;
 use tokio::time::{Instant, sleep_until};
 
 use crate::capture::Capture;
 use crate::cgroup::{GroupLimits, Usage};
-use crate::channel::FIXED_BYTES;
 use crate::guest::{io_error, refused};
+use crate::handover::{Handover, OWN_PROCESSES, narrower};
 use crate::outputs;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, Turn};
 use crate::verdict::{Facts, Stop};
 
 /// How much later than the guest's own the deadline of this side is.
@@ -34,9 +30,6 @@ const STOP_GRACE: Duration = Duration::from_millis(500);
 const DRAIN_GRACE: Duration = Duration::from_secs(2);
 /// The shortest pause between two looks at the processor time.
 const CPU_PAUSE: Duration = Duration::from_millis(10);
-/// Room for the processes beside the command: the guest.
-const OWN_PROCESSES: u64 = 1;
-const OPEN_FILES: u64 = 4096;
 
 /// Kills the guest when an execution is given up halfway, because nobody would hear how it ended.
 struct Unfinished<'a>(Option<&'a Sandbox>);
@@ -55,7 +48,10 @@ pub(crate) async fn execute(
     command: &NamedCommand,
     mut abort: AbortSignal,
 ) -> Result<ExecutionObservation, SandboxError> {
-    let mut turn = sandbox.turn.lock().await;
+    let mut turn = tokio::select! {
+        turn = sandbox.turn.lock() => turn,
+        () = abort.raised() => return never_ran(sandbox, command).await,
+    };
     sandbox.check_alive()?;
     if !sandbox.has_tree(command.tree) {
         return Err(SandboxError::TreeMissing(command.tree));
@@ -63,17 +59,7 @@ pub(crate) async fn execute(
     let limits = narrower(&command.limits, &sandbox.limits);
     let handover = Handover::of(command).map_err(io_error("reading the command"))?;
     sandbox.settled(&mut turn).await.map_err(|_| SandboxError::Gone(sandbox.lease.lease.clone()))?;
-    let group = &sandbox.guest.group;
-    let controls = GroupLimits {
-        memory_bytes: limits.memory_bytes.get(),
-        processes: u64::from(limits.processes) + OWN_PROCESSES,
-        cpu_millis: u64::from(limits.cpu_millis),
-    };
-    group
-        .limit(controls)
-        .map_err(|source| SandboxError::ControlFailed { control: "the control group".into(), source })?;
-    group.forget_peak();
-    let before = group.usage();
+    let (before, has_own_peak) = control(sandbox, &mut turn, &limits)?;
 
     let mut unfinished = Unfinished(Some(sandbox));
     let (stdout, stderr) = handover.start(sandbox, command, &limits).await?;
@@ -87,7 +73,10 @@ pub(crate) async fn execute(
         cpu_before_us: before.cpu_us,
     };
     let ended = running.watch(&mut abort).await?;
-    let observation = observe(running, command, ended, before).await?;
+    let mut after = sandbox.guest.group.usage();
+    turn.counted = Some(after);
+    after.peak_memory_bytes = after.peak_memory_bytes.filter(|_| has_own_peak);
+    let observation = observe(running, command, ended, (before, after)).await?;
     if ended.is_some() {
         sandbox.settle(&mut turn, sandbox.volumes(command.tree, &limits)).await;
         unfinished.0 = None;
@@ -95,102 +84,50 @@ pub(crate) async fn execute(
     Ok(observation)
 }
 
-/// The limits of a command are never wider than those of its run.
-fn narrower(command: &ExecutionLimits, run: &ExecutionLimits) -> ExecutionLimits {
-    ExecutionLimits {
-        memory_bytes: command.memory_bytes.min(run.memory_bytes),
-        processes: command.processes.min(run.processes),
-        cpu_millis: command.cpu_millis.min(run.cpu_millis),
-        cpu_time_ms: command.cpu_time_ms.min(run.cpu_time_ms),
-        wall_ms: command.wall_ms.min(run.wall_ms),
-        disk_bytes: command.disk_bytes.min(run.disk_bytes),
-        output_bytes: command.output_bytes.min(run.output_bytes),
+/// Puts the limits of the whole in place, and answers what was counted before the command and whether the most memory
+/// will be its own.
+fn control(
+    sandbox: &Sandbox,
+    turn: &mut Turn,
+    limits: &ExecutionLimits,
+) -> Result<(Usage, bool), SandboxError> {
+    let group = &sandbox.guest.group;
+    let wanted = GroupLimits {
+        memory_bytes: limits.memory_bytes.get(),
+        processes: u64::from(limits.processes) + OWN_PROCESSES,
+        cpu_millis: u64::from(limits.cpu_millis),
+    };
+    if turn.applied != Some(wanted) {
+        turn.applied = None;
+        group
+            .limit(wanted)
+            .map_err(|source| SandboxError::ControlFailed { control: "the control group".into(), source })?;
+        turn.applied = Some(wanted);
     }
+    let has_own_peak = group.forget_peak() || turn.counted.is_none();
+    // Between commands only the guest runs: of the counts only its processor time goes on.
+    let before = turn.counted.take().unwrap_or_else(|| group.usage());
+    Ok((Usage { cpu_us: group.cpu_us(), ..before }, has_own_peak))
 }
 
-/// Texts with a NUL after each. A NUL inside one would make it two.
-fn block<'a>(texts: impl Iterator<Item = &'a [u8]>) -> io::Result<Vec<u8>> {
-    let mut block = Vec::new();
-    for text in texts {
-        if text.contains(&0) {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        block.extend_from_slice(text);
-        block.push(0);
-    }
-    Ok(block)
-}
-
-/// The variable parts of a command, as the guest takes them.
-struct Handover {
-    arguments: Vec<u8>,
-    environment: Vec<u8>,
-    workdir: CString,
-}
-
-impl Handover {
-    /// Refuses what would not arrive whole.
-    fn of(command: &NamedCommand) -> io::Result<Self> {
-        let variables: Vec<String> =
-            command.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let handover = Self {
-            arguments: block(command.argv.iter().map(String::as_bytes))?,
-            environment: block(variables.iter().map(String::as_bytes))?,
-            workdir: CString::new(command.workdir.as_ref().map_or(&b""[..], |path| path.as_bytes()))?,
-        };
-        let fits = handover.variable_bytes() + FIXED_BYTES <= MESSAGE_BYTES;
-        let few = command.argv.len() <= STRINGS && variables.len() <= STRINGS;
-        if fits && few { Ok(handover) } else { Err(io::ErrorKind::ArgumentListTooLong.into()) }
-    }
-
-    fn variable_bytes(&self) -> usize {
-        self.arguments.len() + self.environment.len() + self.workdir.count_bytes()
-    }
-
-    /// Hands the command to the guest; answers where its output comes from.
-    async fn start(
-        &self,
-        sandbox: &Sandbox,
-        command: &NamedCommand,
-        limits: &ExecutionLimits,
-    ) -> Result<(OwnedFd, OwnedFd), SandboxError> {
-        let what = "handing the command over";
-        let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).map_err(io_error(what));
-        let ((stdout, stdout_far), (stderr, stderr_far)) = (pipe()?, pipe()?);
-        let request = Request::Execute(Execute {
-            volumes: sandbox.volumes(command.tree, limits),
-            wall_ms: limits.wall_ms.get(),
-            limits: process_limits(limits, sandbox.enforced),
-            workdir: &self.workdir,
-            arguments: &self.arguments,
-            environment: &self.environment,
-        });
-        let beside = [stdout_far.as_fd(), stderr_far.as_fd()];
-        sandbox.guest.send(&request, self.variable_bytes(), &beside).await.map_err(|error| {
-            match error.kind() {
-                io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
-                    SandboxError::Gone(sandbox.lease.lease.clone())
-                }
-                _ => io_error(what)(error),
-            }
-        })?;
-        Ok((stdout, stderr))
-    }
-}
-
-/// The limits of single processes. Where a control group limits the whole they are the wall behind it, far enough back
-/// that the group's own limit, which is told, is met first.
-fn process_limits(limits: &ExecutionLimits, enforced: LimitEnforcement) -> ProcessLimits {
-    const PROCESSES_BEHIND: u64 = 16;
-    let is_grouped = |enforcer| enforcer != Enforcer::RlimitPerProcess;
-    let processes = u64::from(limits.processes) + OWN_PROCESSES;
-    ProcessLimits {
-        // The whole is watched from outside; this is one second further back.
-        cpu_seconds: limits.cpu_time_ms.get().div_ceil(1000) + 1,
-        processes: if is_grouped(enforced.processes) { processes + PROCESSES_BEHIND } else { processes },
-        data_bytes: if is_grouped(enforced.memory) { u64::MAX } else { limits.memory_bytes.get() },
-        open_files: OPEN_FILES,
-    }
+/// The observation of a command that was aborted while another one ran.
+async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<ExecutionObservation, SandboxError> {
+    let (outputs, refused_outputs) = outputs::none(&command.outputs);
+    let empty = || Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone()).finish();
+    Ok(ExecutionObservation {
+        incarnation: sandbox.lease.incarnation.clone(),
+        effect: command.effect.clone(),
+        ending: Ending::Aborted,
+        breaches: BTreeSet::new(),
+        stdout: empty().await?,
+        stderr: empty().await?,
+        outputs,
+        refused_outputs,
+        duration_ms: DurationMs::ZERO,
+        cpu_ms: None,
+        peak_memory_bytes: None,
+        killed_processes: 0,
+    })
 }
 
 /// One stream while it flows.
@@ -371,7 +308,7 @@ async fn cpu_exceeded(
     let share = u64::from(limits.cpu_millis).max(1);
     loop {
         sleep_until(*next).await;
-        let used_us = sandbox.guest.group.usage().cpu_us.unwrap_or(0).saturating_sub(before_us);
+        let used_us = sandbox.guest.group.cpu_us().unwrap_or(0).saturating_sub(before_us);
         let Some(left_us) = limit_us.checked_sub(used_us).filter(|left| *left > 0) else { return };
         let pause = Duration::from_micros(left_us.saturating_mul(1000) / share).max(CPU_PAUSE);
         *next = later(Instant::now(), pause);
@@ -382,13 +319,12 @@ async fn observe(
     running: Running<'_>,
     command: &NamedCommand,
     ended: Option<Ended>,
-    before: Usage,
+    (before, after): (Usage, Usage),
 ) -> Result<ExecutionObservation, SandboxError> {
     let Running { sandbox, limits, stdout, stderr, stop, started, .. } = running;
     if let Some(How::NotConfined(failed)) = ended.map(|ended| ended.how) {
         return Err(refused(failed));
     }
-    let after = sandbox.guest.group.usage();
     let cpu_us = match (before.cpu_us, after.cpu_us) {
         (Some(before), Some(after)) => Some(after.saturating_sub(before)),
         _ => ended.map(|ended| ended.cpu_us),

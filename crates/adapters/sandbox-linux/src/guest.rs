@@ -35,6 +35,23 @@ pub(crate) struct Nursery {
     spawner: Mutex<Option<Spawner>>,
 }
 
+/// A group that no guest has yet. It goes with an attempt that fails or is given up.
+struct Unused(Option<Group>);
+
+impl Unused {
+    fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unused {
+    fn drop(&mut self) {
+        if let Some(group) = &self.0 {
+            let _ = group.remove();
+        }
+    }
+}
+
 /// An input or output error while something was being done.
 pub(crate) fn io_error(what: &str) -> impl FnOnce(io::Error) -> SandboxError + '_ {
     move |source| SandboxError::Io { what: what.into(), source }
@@ -52,13 +69,10 @@ impl Nursery {
     /// Makes a guest. `name` is unique among the groups of this machine; `pick` chooses its user, where there is a choice.
     pub(crate) async fn make(&self, name: &str, pick: u32) -> Result<Guest, SandboxError> {
         let group = self.layout.create(name).map_err(io_error("making a control group"))?;
-        match self.start(&group, pick).await {
-            Ok(guest) => Ok(guest),
-            Err(error) => {
-                let _ = group.remove();
-                Err(error)
-            }
-        }
+        let unused = Unused(Some(group.clone()));
+        let guest = self.start(&group, pick).await?;
+        unused.keep();
+        Ok(guest)
     }
 
     async fn start(&self, group: &Group, pick: u32) -> Result<Guest, SandboxError> {
@@ -67,6 +81,11 @@ impl Nursery {
         let request = Spawn { outer_uid: outer.uid, outer_gid: outer.gid, foreign: outer.foreign };
         let started = self.spawn(request, birthplace.as_ref().map(|file| file.as_fd())).await?;
         let process = Arc::new(Process::new(started.process).map_err(io_error("holding the guest"))?);
+        match first_word(&started.control).await.map_err(io_error("waiting for the guest"))? {
+            Response::Born => {}
+            Response::Failed(failed) => return Err(missing::error_of(failed)),
+            _ => return Err(io_error("waiting for the guest")(io::ErrorKind::InvalidData.into())),
+        }
         let guest = Guest {
             identity: ProcessIdentity::read(started.pid).map_err(io_error("looking at the guest"))?,
             outer,
@@ -74,11 +93,6 @@ impl Nursery {
             process,
             control: started.control,
         };
-        match guest.receive().await.map_err(io_error("waiting for the guest"))? {
-            (Response::Born, _) => {}
-            (Response::Failed(failed), _) => return Err(missing::error_of(failed)),
-            _ => return Err(io_error("waiting for the guest")(io::ErrorKind::InvalidData.into())),
-        }
         let (joining, pid) = (group.clone(), started.pid);
         tokio::task::spawn_blocking(move || joining.adopt(pid))
             .await
@@ -154,6 +168,12 @@ impl Drop for Guest {
             let _ = self.group.remove();
         }
     }
+}
+
+/// What a guest says before it is asked anything.
+async fn first_word(control: &Channel) -> io::Result<Response> {
+    let mut buffer = [0; 64];
+    Ok(control.receive(&mut buffer).await?.0)
 }
 
 /// Removes a group whose last process has ended. The kernel may let go of that process a moment later.

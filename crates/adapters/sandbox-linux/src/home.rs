@@ -2,7 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 
 use ambit_ids::{Digest, Incarnation, LeaseId};
@@ -37,31 +37,24 @@ impl Home {
         Self(root.join("leases").join(lease.as_str()))
     }
 
-    /// The directory itself.
+    /// The directory itself. The guest mounts it where no command can reach it.
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 
-    /// What the guest sees of it.
-    pub(crate) fn share(&self) -> PathBuf {
-        self.0.join("share")
-    }
-
     /// Where a tree lies.
     pub(crate) fn tree(&self, tree: Digest) -> PathBuf {
-        self.share().join("trees").join(tree.to_hex())
+        self.0.join("trees").join(tree.to_hex())
     }
 
     /// Where a fixture lies.
     pub(crate) fn fixture(&self, name: &str) -> PathBuf {
-        self.share().join("fixtures").join(name)
+        self.0.join("fixtures").join(name)
     }
 
     /// Makes it. Fails where it exists: then another life has it, or its end is unproven.
     pub(crate) fn create(&self, owner: Outer) -> io::Result<()> {
-        fs::create_dir(&self.0)?;
-        fs::set_permissions(&self.0, Permissions::from_mode(0o700))?;
-        for directory in [self.share(), self.share().join("trees"), self.share().join("fixtures")] {
+        for directory in [self.0.clone(), self.0.join("trees"), self.0.join("fixtures")] {
             make_directory(&directory, owner)?;
         }
         Ok(())
@@ -100,8 +93,12 @@ impl Home {
 
 /// Makes a directory that the sandbox's user can read.
 pub(crate) fn make_directory(path: &Path, owner: Outer) -> io::Result<()> {
-    fs::create_dir(path)?;
-    fs::set_permissions(path, Permissions::from_mode(0o755))?;
+    const MODE: u32 = 0o755;
+    fs::DirBuilder::new().mode(MODE).create(path)?;
+    // The process may mask what new directories allow.
+    if fs::symlink_metadata(path)?.mode() & 0o777 != MODE {
+        fs::set_permissions(path, Permissions::from_mode(MODE))?;
+    }
     if owner.foreign {
         chown(path, Some(owner.uid), Some(owner.gid))?;
     }

@@ -15,6 +15,7 @@ mod channel;
 mod execute;
 mod filter;
 mod guest;
+mod handover;
 mod home;
 mod identity;
 mod machine;

@@ -50,6 +50,11 @@ fn feature_of(failed: Failed) -> Option<MissingFeature> {
         {
             Some(apparmor())
         }
+        Step::Pivot => Some(missing(
+            "a root file system that can be left",
+            "a sandbox cannot be given a root of its own while the host's is the boot loader's initial one",
+            "run from a mounted root file system (switch_root)",
+        )),
         Step::Proc => Some(missing(
             "a fresh /proc",
             "commands would see the processes of the host",

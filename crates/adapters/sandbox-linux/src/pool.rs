@@ -5,11 +5,15 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use ambit_ports::runtime::IdGenerator;
 use ambit_ports::sandbox::SandboxError;
 
 use crate::guest::{Guest, Nursery};
+
+/// How long the run that took a guest has the machine for itself before the next one is made.
+const REFILL_PAUSE: Duration = Duration::from_millis(20);
 
 /// Guests that wait.
 pub(crate) struct Pool {
@@ -46,6 +50,7 @@ impl Pool {
     pub(crate) fn refill(self: &Arc<Self>) {
         let pool = Arc::downgrade(self);
         tokio::spawn(async move {
+            tokio::time::sleep(REFILL_PAUSE).await;
             while let Some(pool) = pool.upgrade().filter(|pool| pool.is_short()) {
                 match pool.make().await {
                     Ok(guest) => pool.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(guest),

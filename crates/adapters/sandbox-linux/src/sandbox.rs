@@ -15,6 +15,7 @@ use ambit_ports::sandbox::{FileBatch, FileReceipt, Fixture, LimitEnforcement, Sa
 use ambit_sandbox_guest::wire::{Request, Response, TREE_NAME_BYTES, Volumes};
 use rustix::mount::{OpenTreeFlags, open_tree};
 
+use crate::cgroup::{GroupLimits, Usage};
 use crate::filter;
 use crate::guest::{Guest, io_error, refused};
 use crate::home::{Home, Record};
@@ -41,6 +42,10 @@ pub(crate) struct Sandbox {
 pub(crate) struct Turn {
     /// The guest was asked to take the volumes of the last command away, and did not answer yet.
     finishing: bool,
+    /// The limits that the control group has.
+    pub(crate) applied: Option<GroupLimits>,
+    /// What the control group counted up to the end of the last command.
+    pub(crate) counted: Option<Usage>,
 }
 
 /// What a sandbox is made of, beside its guest.
@@ -86,7 +91,6 @@ impl Sandbox {
             process: self.guest.identity.clone(),
             group: self.guest.group.clone(),
         };
-        self.home.write_record(&record).map_err(io_error("recording the sandbox"))?;
         for fixture in fixtures {
             let is_name =
                 !fixture.name.starts_with('.') && !fixture.name.contains('/') && !fixture.name.is_empty();
@@ -95,22 +99,24 @@ impl Sandbox {
             }
             self.stage().write(&fixture.files, &self.home.fixture(&fixture.name)).await?;
         }
-        self.assemble(image).await
+        self.assemble(image, &record).await
     }
 
     fn stage(&self) -> Stage<'_> {
         Stage { scope: &self.lease.scope, blobs: &self.blobs, owner: self.guest.outer }
     }
 
-    async fn assemble(&self, image: &Path) -> Result<(), SandboxError> {
+    /// Lets the guest build the root, and meanwhile writes the record by which the sandbox can be ended.
+    async fn assemble(&self, image: &Path, record: &Record) -> Result<(), SandboxError> {
         let image = Source::of(image).map_err(io_error("opening the image"))?;
-        let share = Source::of(&self.home.share()).map_err(io_error("opening the staged files"))?;
+        let share = Source::of(self.home.path()).map_err(io_error("opening the staged files"))?;
         let filter = filter::program();
         let request = Request::Assemble { image: &image.path, share: &share.path, filter: &filter };
         let mounts: Vec<BorrowedFd<'_>> =
             [&image.mount, &share.mount].into_iter().flatten().map(OwnedFd::as_fd).collect();
         let variable = image.path.count_bytes() + share.path.count_bytes() + filter.len();
         self.guest.send(&request, variable, &mounts).await.map_err(io_error("assembling the root"))?;
+        self.home.write_record(record).map_err(io_error("recording the sandbox"))?;
         match self.guest.receive().await.map_err(io_error("assembling the root"))?.0 {
             Response::Assembled => Ok(()),
             Response::Failed(failed) => Err(refused(failed)),
@@ -194,9 +200,10 @@ impl Sandbox {
 
     /// Waits until the volumes of the last command are gone, because what they held counts as memory of the sandbox.
     pub(crate) async fn settled(&self, turn: &mut Turn) -> io::Result<()> {
-        if std::mem::take(&mut turn.finishing) {
+        if turn.finishing {
             let finished = |response, _| matches!(response, Response::Finished).then_some(());
             self.guest.receive_until(finished).await?;
+            turn.finishing = false;
         }
         Ok(())
     }

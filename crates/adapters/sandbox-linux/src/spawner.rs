@@ -77,7 +77,6 @@ fn start_process(control: OwnedFd) -> io::Result<std::process::Child> {
     Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()))
         .arg("spawner")
         .env_clear()
-        .current_dir("/")
         .stdin(Stdio::from(control))
         .stdout(Stdio::null())
         .stderr(Stdio::null())

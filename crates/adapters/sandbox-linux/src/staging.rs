@@ -21,6 +21,9 @@ use crate::identity::Outer;
 /// How much is read from the blobs before it is written out.
 const CHUNK_BYTES: u64 = 8 << 20;
 const CHUNK_FILES: usize = 512;
+/// What is written without leaving the thread.
+const FEW_FILES: usize = 16;
+const FEW_BYTES: usize = 256 << 10;
 
 /// Where staged files come from and whose they become.
 pub(crate) struct Stage<'a> {
@@ -90,10 +93,7 @@ impl Stage<'_> {
                 contents.push((file.clone(), self.content(file).await?));
                 total += file.size.get();
             }
-            writer = tokio::task::spawn_blocking(move || writer.write_all(&contents).map(|()| writer))
-                .await
-                .map_err(|panic| io_error("writing the files")(io::Error::other(panic)))?
-                .map_err(io_error("writing the files"))?;
+            writer = write(writer, contents).await.map_err(io_error("writing the files"))?;
         }
         Ok(ByteCount::new(total))
     }
@@ -109,6 +109,17 @@ impl Stage<'_> {
         }
         Ok(content)
     }
+}
+
+/// Writes a few small files at once, and more of them where blocking is allowed: a switch of threads costs more than they.
+async fn write(mut writer: Writer, contents: Vec<(BatchFile, Bytes)>) -> io::Result<Writer> {
+    let bytes: usize = contents.iter().map(|(_, content)| content.len()).sum();
+    if contents.len() <= FEW_FILES && bytes <= FEW_BYTES {
+        return writer.write_all(&contents).map(|()| writer);
+    }
+    tokio::task::spawn_blocking(move || writer.write_all(&contents).map(|()| writer))
+        .await
+        .map_err(io::Error::other)?
 }
 
 /// How many of these files are read before they are written.

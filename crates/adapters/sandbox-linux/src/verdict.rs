@@ -108,8 +108,6 @@ mod tests {
         }
     }
 
-    // proves D10
-    // break crates/adapters/sandbox-linux/src/verdict.rs: `None => Ending::Indeterminate,` -> `None => Ending::Exited { code: 0 },`
     #[test]
     fn an_end_that_nobody_told_is_no_success() {
         let lost = Facts { ended: None, ..facts(How::Exited(0), EndedBy::Itself) };

@@ -106,13 +106,12 @@ impl Group {
         Ok(())
     }
 
-    /// Starts a new count of the most memory at any moment, where the kernel can.
-    pub(crate) fn forget_peak(&self) {
-        if let Some(memory) = self.member(Controller::Memory)
-            && memory.hierarchy == Hierarchy::Legacy
-        {
-            let _ = memory.write("memory.max_usage_in_bytes", "0");
-        }
+    /// Starts a new count of the most memory at any moment; answers whether the kernel can.
+    pub(crate) fn forget_peak(&self) -> bool {
+        // The unified hierarchy forgets only for one open file, and only in newer kernels.
+        self.member(Controller::Memory).is_some_and(|memory| {
+            memory.hierarchy == Hierarchy::Legacy && memory.write("memory.max_usage_in_bytes", "0").is_ok()
+        })
     }
 
     /// What was used so far.
@@ -124,10 +123,13 @@ impl Group {
         if let Some(pids) = self.member(Controller::Pids) {
             usage.process_refusals = pids.field("pids.events", "max").unwrap_or(0);
         }
-        if let Some(cpu) = self.member(Controller::CpuAccounting) {
-            usage.cpu_us = cpu.cpu_us();
-        }
+        usage.cpu_us = self.cpu_us();
         usage
+    }
+
+    /// The processor time that was used so far.
+    pub(crate) fn cpu_us(&self) -> Option<u64> {
+        self.member(Controller::CpuAccounting)?.cpu_us()
     }
 
     /// How many processes are in it; `None` where it has no directory to count in.

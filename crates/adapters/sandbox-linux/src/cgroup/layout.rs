@@ -1,6 +1,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ambit_ports::sandbox::{Enforcer, LimitEnforcement};
 
@@ -8,6 +9,9 @@ use super::{Controller, Group, Hierarchy};
 
 /// Every group that this program makes starts so.
 const PREFIX: &str = "ambit-";
+
+/// The group of the control plane itself, where it had to make room for groups beside it.
+const CONTROL_PLANE: &str = "control-plane";
 
 /// A directory below which groups of a controller can be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,11 +43,26 @@ impl Layout {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
         let mounts = mounts(&read("/proc/self/mountinfo"));
         let own = read("/proc/self/cgroup");
-        let bases = Controller::ALL
-            .into_iter()
-            .filter_map(|controller| candidates(controller, &mounts, &own).into_iter().find(Base::is_usable))
-            .collect();
-        Self { bases }
+        let found = Self::try_all(&mounts, &own);
+        if found.bases.len() == Controller::ALL.len() {
+            return found;
+        }
+        // Where the own group is this process's alone, and was delegated, it can be divided.
+        let unified = mounts.iter().find(|mounted| mounted.hierarchy == Hierarchy::Unified);
+        let place = unified.and_then(|mounted| mounted.place_of(&own_group(&own, "")?));
+        match place.filter(|place| divide(place, std::process::id()).is_ok()) {
+            Some(place) => {
+                // From inside the new group the place is the parent.
+                let divided = Self::try_all(&mounts, &read("/proc/self/cgroup"));
+                if divided.bases.iter().any(|base| base.directory == place) { divided } else { found }
+            }
+            None => found,
+        }
+    }
+
+    fn try_all(mounts: &[Mounted], own: &str) -> Self {
+        let usable = |controller| candidates(controller, mounts, own).into_iter().find(Base::is_usable);
+        Self { bases: Controller::ALL.into_iter().filter_map(usable).collect() }
     }
 
     /// What enforces each limit.
@@ -96,7 +115,9 @@ impl Layout {
 impl Base {
     /// Whether a group can really be made here and has the controller's files.
     fn is_usable(&self) -> bool {
-        let trial = self.directory.join(format!("{PREFIX}trial-{}", std::process::id()));
+        static TRIALS: AtomicU64 = AtomicU64::new(0);
+        let number = TRIALS.fetch_add(1, Ordering::Relaxed);
+        let trial = self.directory.join(format!("{PREFIX}{}-trial-{number}", std::process::id()));
         if fs::create_dir(&trial).is_err() {
             return false;
         }
@@ -136,16 +157,30 @@ fn candidates(controller: Controller, mounts: &[Mounted], own: &str) -> Vec<Base
         let base = |directory| Base { controller, hierarchy: mounted.hierarchy, directory };
         match mounted.hierarchy {
             Hierarchy::Legacy => candidates.push(base(directory)),
-            Hierarchy::Unified => candidates.extend(
-                [Some(directory.clone()), mounted.parent_of(&directory)]
-                    .into_iter()
-                    .flatten()
-                    .filter(|directory| hands_down(directory, controller))
-                    .map(base),
-            ),
+            Hierarchy::Unified => {
+                let places = [Some(directory.clone()), mounted.parent_of(&directory)];
+                let handed_down = places.into_iter().flatten().filter(|place| hands_down(place, controller));
+                candidates.extend(handed_down.map(base));
+            }
         }
     }
     candidates
+}
+
+/// Moves this process into a group below its own, if nobody else is in that, and hands the controllers down.
+fn divide(own: &Path, pid: u32) -> io::Result<()> {
+    let members = fs::read_to_string(own.join("cgroup.procs"))?;
+    let available = fs::read_to_string(own.join("cgroup.controllers"))?;
+    let has_all = Controller::ALL
+        .iter()
+        .all(|needed| available.split_whitespace().any(|name| name == needed.unified_name()));
+    if members.trim() != pid.to_string() || !has_all {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    let inner = own.join(CONTROL_PLANE);
+    fs::create_dir(&inner)?;
+    fs::write(inner.join("cgroup.procs"), pid.to_string())?;
+    fs::write(own.join("cgroup.subtree_control"), "+memory +pids +cpu")
 }
 
 fn hands_down(directory: &Path, controller: Controller) -> bool {

@@ -87,6 +87,8 @@ async fn a_run_that_moved_gets_a_new_life_under_the_same_lease() {
     second.destroy(&after).await;
 }
 
+// proves D10
+// break crates/adapters/sandbox-linux/src/verdict.rs: `None => Ending::Indeterminate,` -> `None => Ending::Exited { code: 0 },`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_guest_that_vanishes_is_no_success() {
     let (bench, directory) = bench();
@@ -152,4 +154,21 @@ async fn allocate_and_wait() {
     let lease = ambit_canonical::encode(&staged.lease).unwrap();
     println!("lease {}", String::from_utf8(lease.into_bytes()).unwrap());
     bench.probe(&staged, &["family", "3"]).await;
+}
+
+/// Lives one after the other, as a server has them in an hour.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes a while: run by hand"]
+async fn five_hundred_lives() {
+    let (bench, directory) = bench();
+    for number in 0..500 {
+        let staged = bench.staged(&format!("other-life-{number}")).await;
+        assert_eq!(
+            bench.probe(&staged, &["exit", "7"]).await.ending,
+            Ending::Exited { code: 7 },
+            "life {number}"
+        );
+        bench.destroy(&staged).await;
+    }
+    assert_eq!(std::fs::read_dir(directory.path().join("state/leases")).unwrap().count(), 0);
 }

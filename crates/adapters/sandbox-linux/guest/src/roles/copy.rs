@@ -69,3 +69,51 @@ fn file(from: BorrowedFd<'_>, to: BorrowedFd<'_>, name: &CStr, mode: Mode) -> Re
     while rustix::fs::sendfile(&target, &source, None, 1 << 20)? > 0 {}
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+    use crate::wire::TREE_NAME_BYTES;
+
+    #[test]
+    fn a_copy_has_what_the_tree_has_and_follows_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let name = "a".repeat(TREE_NAME_BYTES);
+        let tree_at = directory.path().join(&name);
+        let copy_at = directory.path().join("copy");
+        fs::create_dir_all(tree_at.join("deep/er")).unwrap();
+        fs::create_dir(&copy_at).unwrap();
+        fs::write(tree_at.join("deep/er/file"), "x".repeat(300_000)).unwrap();
+        fs::write(tree_at.join("run"), "#!").unwrap();
+        fs::set_permissions(tree_at.join("run"), fs::Permissions::from_mode(0o755)).unwrap();
+        symlink("/etc", tree_at.join("link")).unwrap();
+
+        let mut volumes = Volumes { tree: [0; TREE_NAME_BYTES], disk_bytes: 0, disk_files: 0 };
+        volumes.tree.copy_from_slice(name.as_bytes());
+        let (trees, to) = (fs::File::open(directory.path()).unwrap(), fs::File::open(&copy_at).unwrap());
+        tree(&volumes, trees.as_fd(), to.as_fd()).unwrap();
+
+        assert_eq!(fs::read(copy_at.join("deep/er/file")).unwrap().len(), 300_000);
+        assert_eq!(fs::metadata(copy_at.join("run")).unwrap().permissions().mode() & 0o111, 0o111);
+        assert_eq!(fs::metadata(copy_at.join("deep/er/file")).unwrap().permissions().mode() & 0o111, 0);
+        assert_eq!(fs::read_link(copy_at.join("link")).unwrap().to_str(), Some("/etc"));
+    }
+
+    #[test]
+    fn a_tree_that_is_not_there_or_too_deep_is_no_tree() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut volumes = Volumes { tree: [b'b'; TREE_NAME_BYTES], disk_bytes: 0, disk_files: 0 };
+        let trees = fs::File::open(directory.path()).unwrap();
+        assert_eq!(tree(&volumes, trees.as_fd(), trees.as_fd()), Err(Errno::NOENT));
+        volumes.tree = [b'c'; TREE_NAME_BYTES];
+        let deep = directory.path().join("c".repeat(TREE_NAME_BYTES)).join("d/".repeat(DEPTH + 1));
+        fs::create_dir_all(deep).unwrap();
+        let copy_at = directory.path().join("copy");
+        fs::create_dir(&copy_at).unwrap();
+        let to = fs::File::open(copy_at).unwrap();
+        assert_eq!(tree(&volumes, trees.as_fd(), to.as_fd()), Err(Errno::LOOP));
+    }
+}

@@ -199,10 +199,9 @@ impl Source<'_> {
         match self {
             Self::Mount(mount) => raw::restrict_mount(mount.as_fd(), Reach::All, READ_ONLY).map(|()| mount),
             Self::Path(path) => {
-                let path = CStr::from_bytes_with_nul(
-                    path.to_bytes_with_nul().strip_prefix(b"/").ok_or(Errno::INVAL)?,
-                )
-                .map_err(|_| Errno::INVAL)?;
+                let below = path.to_bytes_with_nul().strip_prefix(b"/").ok_or(Errno::INVAL)?;
+                let path = CStr::from_bytes_with_nul(below).map_err(|_| Errno::INVAL)?;
+                let path = if path.is_empty() { c"." } else { path };
                 let host = openat(
                     CWD,
                     WORKSPACE,
@@ -251,7 +250,7 @@ fn attach_image(image: BorrowedFd<'_>) -> Result<(), Errno> {
         }
         attach_entry(directory.as_fd(), name)?;
     }
-    unmount(c"/tmp", UnmountFlags::DETACH)
+    Ok(())
 }
 
 fn attach_entry(image: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {

@@ -30,6 +30,7 @@ const NAMESPACES: u64 = (sys::CLONE_NEWUSER
 pub fn run(control: BorrowedFd<'_>) -> Result<(), Errno> {
     raw::close_from(3, raw::Closing::Now)?;
     raw::reset_personality()?;
+    rustix::process::chdir(c"/")?;
     rustix::process::setsid()?;
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     raw::set_children(Children::Forgotten)?;

@@ -10,6 +10,8 @@ use crate::Step;
 
 mod codec;
 mod encoding;
+#[cfg(test)]
+mod tests;
 
 pub use codec::{Message, Reader, Writer};
 
