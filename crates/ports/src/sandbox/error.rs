@@ -1,0 +1,100 @@
+use ambit_ids::{Digest, LeaseId};
+
+use super::MissingFeature;
+
+/// Why a backend refused or failed.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// This machine cannot run such a sandbox.
+    #[error("{}", describe_missing(.0))]
+    Unavailable(Vec<MissingFeature>),
+    /// The image is not on this machine, or is not what its digest says.
+    #[error("the image cannot be used")]
+    Image(#[from] crate::images::ImageError),
+    /// The sandbox of this lease is gone.
+    #[error("the sandbox of {0} is gone")]
+    Gone(LeaseId),
+    /// The run has a sandbox already, and it was made from another image.
+    #[error("{0} was allocated with another image; destroy it before the run is given a new one")]
+    Conflict(LeaseId),
+    /// The command names a tree that was not brought to the sandbox.
+    #[error("the tree {0} was not brought to the sandbox")]
+    TreeMissing(Digest),
+    /// The tree that was brought is not what its digest says, or not what came under its name before.
+    #[error("the tree {expected} arrived as {found}")]
+    TreeMismatch {
+        /// The digest that the caller named.
+        expected: Digest,
+        /// The digest of what arrived.
+        found: Digest,
+    },
+    /// A control could not be put in place. Nothing ran.
+    #[error("{control} could not be put in place; nothing was run")]
+    ControlFailed {
+        /// The control.
+        control: String,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The preview is disabled under this profile.
+    #[error("previews are disabled until an explicit grant; nothing was exposed")]
+    PreviewDenied,
+    /// Something of the sandbox remains and could not be removed.
+    #[error("{} of {lease} remain and could not be removed", describe_remaining(.remaining))]
+    DestructionUnproven {
+        /// The lease.
+        lease: LeaseId,
+        /// What remains.
+        remaining: Vec<(String, u32)>,
+    },
+    /// Blobs could not be read or written.
+    #[error("the blobs of the sandbox failed")]
+    Blobs(#[from] crate::blobs::BlobError),
+    /// Anything else of the machine.
+    #[error("the sandbox failed: {what}")]
+    Io {
+        /// What was being done.
+        what: String,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+impl SandboxError {
+    /// The stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Unavailable(_) => "SANDBOX_UNAVAILABLE",
+            Self::Image(error) => error.code(),
+            Self::Gone(_) => "SANDBOX_GONE",
+            Self::Conflict(_) => "SANDBOX_CONFLICT",
+            Self::TreeMissing(_) => "SANDBOX_TREE_MISSING",
+            Self::TreeMismatch { .. } => "SANDBOX_TREE_MISMATCH",
+            Self::ControlFailed { .. } => "SANDBOX_CONTROL_FAILED",
+            Self::PreviewDenied => "PREVIEW_DENIED",
+            Self::DestructionUnproven { .. } => "DESTRUCTION_UNPROVEN",
+            Self::Blobs(error) => error.code(),
+            Self::Io { .. } => "SANDBOX_FAILED",
+        }
+    }
+}
+
+fn describe_missing(missing: &[MissingFeature]) -> String {
+    let parts: Vec<String> = missing
+        .iter()
+        .map(|lack| format!("{} is missing ({}); {}", lack.feature, lack.consequence, lack.mend))
+        .collect();
+    format!("the sandbox is unavailable on this machine: {}", parts.join("; "))
+}
+
+fn describe_remaining(remaining: &[(String, u32)]) -> String {
+    let parts: Vec<String> = remaining
+        .iter()
+        .filter(|(_, left)| *left > 0)
+        .map(|(surface, left)| format!("{left} {surface}"))
+        .collect();
+    parts.join(", ")
+}
