@@ -11,6 +11,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, open, openat, readlinkat, statat};
 use rustix::io::Errno;
+use rustix::path::Arg;
 
 use crate::{EntryPath, ImportError};
 
@@ -64,8 +65,8 @@ pub(crate) fn top(path: &Path) -> Result<OwnedFd, Errno> {
     open(path.components().as_path(), DIRECTORY, Mode::empty())
 }
 
-/// Opens a directory.
-pub(crate) fn directory(parent: &OwnedFd, name: &CStr) -> Result<OwnedFd, Errno> {
+/// Opens a directory in another one.
+pub(crate) fn directory(parent: &OwnedFd, name: impl Arg) -> Result<OwnedFd, Errno> {
     openat(parent, name, DIRECTORY, Mode::empty())
 }
 
@@ -116,6 +117,14 @@ impl OpenFile {
     /// Whether its owner may execute it.
     pub(crate) fn is_executable(&self) -> bool {
         Mode::from_raw_mode(self.opened.st_mode).contains(Mode::XUSR)
+    }
+
+    /// All bytes of a file that has at most `limit_bytes`.
+    pub(crate) fn whole(&mut self, limit_bytes: usize) -> Result<Vec<u8>, Fault> {
+        // One byte more than it may have, so that a file that grew is known by it.
+        let bytes = self.read(limit_bytes + 1)?;
+        self.unchanged(bytes.len() as u64)?;
+        Ok(bytes)
     }
 
     /// The next bytes, `limit_bytes` of them unless the file ends before.

@@ -3,7 +3,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, renameat, unlinkat};
 use rustix::io::Errno;
 
 use crate::open::{self, Listed};
@@ -28,7 +28,7 @@ impl Staging {
         let target = dir.file_name().ok_or_else(|| refused(io::ErrorKind::InvalidInput.into()))?;
         let above = dir.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let parent = open(above, flags, Mode::empty()).map_err(|errno| refused(errno.into()))?;
+        let parent = rustix::fs::open(above, flags, Mode::empty()).map_err(|errno| refused(errno.into()))?;
         expect_room(&parent, target, dir)?;
         let name = make_beside(&parent)
             .map_err(|errno| ExportError::Unwritable { path: EntryPath::top(), source: errno.into() })?;
@@ -36,7 +36,7 @@ impl Staging {
     }
 
     pub(crate) fn top(&self) -> Result<OwnedFd, ExportError> {
-        open_made(&self.parent, self.name.as_bytes())
+        open::directory(&self.parent, &self.name)
             .map_err(|errno| ExportError::Unwritable { path: EntryPath::top(), source: errno.into() })
     }
 
@@ -62,16 +62,10 @@ impl Drop for Staging {
     }
 }
 
-/// Opens a directory that was made here, and nothing that took its place.
-pub(crate) fn open_made(parent: &OwnedFd, name: &[u8]) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    openat(parent, name, flags, Mode::empty())
-}
-
 /// Says at once what the rename at the end would say.
 fn expect_room(parent: &OwnedFd, target: &OsStr, dir: &Path) -> Result<(), ExportError> {
     let refused = |errno: Errno| ExportError::NotADirectory { path: dir.to_owned(), source: errno.into() };
-    let directory = match open_made(parent, target.as_encoded_bytes()) {
+    let directory = match open::directory(parent, target) {
         Ok(directory) => directory,
         Err(Errno::NOENT) => return Ok(()),
         Err(errno) => return Err(refused(errno)),
@@ -97,7 +91,7 @@ fn make_beside(parent: &OwnedFd) -> Result<String, Errno> {
 
 /// Removes a directory with everything in it, as far as that is possible, and follows nothing.
 fn remove(parent: &OwnedFd, name: &[u8]) {
-    if let Ok(directory) = open_made(parent, name) {
+    if let Ok(directory) = open::directory(parent, name) {
         let entries: Vec<Listed> = open::list(&directory).into_iter().flatten().flatten().collect();
         for Listed { name, .. } in entries {
             if unlinkat(&directory, &name, AtFlags::empty()).is_err() {

@@ -133,7 +133,7 @@ impl Walk<'_> {
             .map_err(|source| ImportError::PathRefused { path: path.clone(), source })?;
         let kind = match file_type {
             FileType::Directory => {
-                let directory = open::directory(parent, &entry.name);
+                let directory = open::directory(parent, entry.name.as_c_str());
                 return directory.map(Some).map_err(|errno| failed(errno.into()));
             }
             FileType::RegularFile => return self.file(parent, path, place, entry).map(|()| None),
@@ -163,9 +163,7 @@ impl Walk<'_> {
         let total_bytes = self.total_with(path, file.size_bytes())?;
         let kind = if file.is_executable() { FileKind::Executable } else { FileKind::File };
         if file.size_bytes() <= CHUNK_BYTES as u64 {
-            // One byte more than the file may have, so that one that grew is known by it.
-            let bytes = file.read(CHUNK_BYTES + 1).map_err(failed)?;
-            file.unchanged(bytes.len() as u64).map_err(failed)?;
+            let bytes = file.whole(CHUNK_BYTES).map_err(failed)?;
             self.give(place, kind, Content::Whole(bytes.into()))?;
         } else {
             let (pieces, receiver) = mpsc::channel(QUEUED_CHUNKS);
@@ -225,9 +223,7 @@ fn read_ignore_file(
     if file.size_bytes() > IGNORE_FILE_BYTES as u64 {
         return Err(ImportError::IgnoreFileTooLarge { path: path.clone() });
     }
-    let bytes = file.read(IGNORE_FILE_BYTES + 1).map_err(failed)?;
-    file.unchanged(bytes.len() as u64).map_err(failed)?;
-    Ok(ignore::parse(&bytes))
+    Ok(ignore::parse(&file.whole(IGNORE_FILE_BYTES).map_err(failed)?))
 }
 
 /// What an entry is: as its directory said where it did, and asked anew where that proved wrong.

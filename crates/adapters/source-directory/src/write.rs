@@ -9,7 +9,8 @@ use rustix::fs::{Mode, OFlags, mkdirat, openat, symlinkat};
 use rustix::io::Errno;
 use tokio::sync::mpsc::Receiver;
 
-use crate::staging::{DIRECTORY_MODE, Staging, open_made};
+use crate::open;
+use crate::staging::{DIRECTORY_MODE, Staging};
 use crate::{EntryPath, ExportError};
 
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::ROTH);
@@ -97,7 +98,7 @@ impl Writer {
             if make {
                 mkdirat(above, *name, DIRECTORY_MODE).map_err(failed)?;
             }
-            let directory = open_made(above, name).map_err(failed)?;
+            let directory = open::directory(above, *name).map_err(failed)?;
             self.open.push((name.to_vec(), directory));
         }
         Ok(self.open.last().map_or(&self.top, |(_, directory)| directory))

@@ -152,6 +152,7 @@ pub(crate) fn everything() -> ImportOptions {
     ImportOptions { ignore_files: IgnoreFiles::Disregarded, ..ImportOptions::default() }
 }
 
-pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
+/// Every future here can be moved to another thread, as a server moves them.
+pub(crate) fn wait<T>(future: impl Future<Output = T> + Send) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
