@@ -1,0 +1,42 @@
+//! Source trees from directories of this machine, and back.
+//!
+//! [`import`] reads a directory into a [`Tree`](ambit_revision::Tree) whose contents lie in a blob store. It takes every
+//! file, every symbolic link as a link, and the executable bit of the owner, and leaves the directory as it is.
+//!
+//! - No symbolic link is followed, neither one that was there nor one that takes the place of something else meanwhile:
+//!   every entry is opened by its name in the open directory that holds it.
+//! - `.git`, in every spelling that [`RepoPath`](ambit_ids::RepoPath) refuses, is counted and never opened. No program
+//!   is started and no configuration is read, so that nothing in a directory can have itself executed.
+//! - What the `.gitignore` files in the directory leave out is left out, whether or not there is a `.git`. They are the
+//!   only rules: those outside of the directory, in `.git/info/exclude` and in the configuration of git are not read.
+//!   Without the index nobody can tell which files git tracks in spite of a rule; they are left out, too.
+//! - A directory without files does not exist in a tree.
+//! - Whatever else a directory can hold (a socket, a pipe, a device, a file past a limit or one that cannot be read) is
+//!   refused by its name. Nothing is dropped in silence.
+//!
+//! [`export`] writes a tree to a directory that did not exist or was empty, and importing it again gives the same tree,
+//! but for what its own `.gitignore` files leave out.
+
+#![forbid(unsafe_code)]
+
+mod export;
+mod export_error;
+mod found;
+mod ignore;
+mod import;
+mod import_error;
+mod keep;
+pub mod limits;
+mod open;
+mod options;
+mod path;
+mod staging;
+mod walk;
+mod write;
+
+pub use export::{Exported, export};
+pub use export_error::ExportError;
+pub use import::{Imported, import};
+pub use import_error::{ImportError, SpecialFile};
+pub use options::{IgnoreFiles, ImportOptions};
+pub use path::EntryPath;
