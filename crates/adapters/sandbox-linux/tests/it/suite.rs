@@ -57,7 +57,7 @@ async fn an_abort_ends_the_command() {
 }
 
 // proves E-P04 E-P05 E-J11
-// break crates/adapters/sandbox-linux/src/home.rs: `match fs::remove_dir_all(&self.0) {` -> `match fs::read_dir(&self.0).map(drop) {`
+// break crates/adapters/sandbox-linux/src/home.rs: `remove_all(&self.0)` -> `remove_all(&self.0.join("trees"))`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn destroy_leaves_nothing() {
     hold(lifecycle::destroy_leaves_nothing).await;
