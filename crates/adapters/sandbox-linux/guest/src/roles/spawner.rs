@@ -62,7 +62,7 @@ fn start(request: Spawn, guest_end: &OwnedFd, cgroup: Option<OwnedFd>) -> Result
     match forked {
         Fork::Child => {
             drop((map_done, cgroup));
-            guest::run(guest_end, mapped, request.foreign)
+            guest::run(guest_end, mapped, request)
         }
         Fork::Parent((pid, process)) => {
             // Dropping the pipe without a byte ends the child, which waits for it.
