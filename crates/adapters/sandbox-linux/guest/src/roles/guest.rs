@@ -20,9 +20,9 @@ use crate::Step;
 use crate::roles::launcher::Launcher;
 use crate::roles::raw::{self, Fresh};
 use crate::roles::root::{self, At, Source};
-use crate::roles::socket;
 use crate::roles::spawner::SANDBOX_ID;
 use crate::roles::volumes::{self, Mounted};
+use crate::socket;
 use crate::wire::{
     Ended, EndedBy, Execute, Failed, How, MESSAGE_BYTES, Message, Request, Response, Spawn, Volumes,
 };

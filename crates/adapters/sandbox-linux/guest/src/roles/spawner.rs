@@ -13,7 +13,8 @@ use rustix::process::{Pid, Signal};
 use crate::Step;
 use crate::roles::raw::{Children, Fork};
 use crate::roles::text::Text;
-use crate::roles::{guest, raw, socket};
+use crate::roles::{guest, raw};
+use crate::socket;
 use crate::wire::{Failed, Message, Spawn, Spawned};
 
 /// The user and the group that every command has inside its sandbox.
