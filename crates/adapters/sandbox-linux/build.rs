@@ -20,6 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let program = out.join(PROGRAM);
     println!("cargo::rerun-if-changed=guest");
+    // The versions that the guest is built from stand there as well.
+    println!("cargo::rerun-if-changed=../../../Cargo.lock");
     println!("cargo::rustc-env=SANDBOX_GUEST={}", program.display());
     if env::var("TARGET")? == TARGET {
         build(&directory.join("guest"), &out.join("guest"))?;

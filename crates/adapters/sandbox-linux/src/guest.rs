@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use crate::channel::Channel;
 use crate::identity::{Outer, outer};
 use crate::missing;
 use crate::process::{Process, ProcessIdentity};
+use crate::sandbox::detached;
 use crate::spawner::{SpawnError, Spawner};
 
 /// How long a guest that is given up is waited for.
@@ -24,6 +26,8 @@ const DROP_PATIENCE: Duration = Duration::from_millis(200);
 pub(crate) struct Guest {
     pub(crate) identity: ProcessIdentity,
     pub(crate) outer: Outer,
+    /// Whether it takes the directories of the host by their paths.
+    pub(crate) by_path: bool,
     pub(crate) group: Group,
     pub(crate) process: Arc<Process>,
     control: Channel,
@@ -32,6 +36,7 @@ pub(crate) struct Guest {
 /// Makes guests.
 pub(crate) struct Nursery {
     layout: Layout,
+    by_path: bool,
     spawner: Mutex<Option<Spawner>>,
 }
 
@@ -59,7 +64,7 @@ pub(crate) fn io_error(what: &str) -> impl FnOnce(io::Error) -> SandboxError + '
 
 impl Nursery {
     pub(crate) fn new(layout: Layout) -> Self {
-        Self { layout, spawner: Mutex::new(None) }
+        Self { layout, by_path: detached(Path::new("/proc/self")).is_err(), spawner: Mutex::new(None) }
     }
 
     pub(crate) fn layout(&self) -> &Layout {
@@ -78,7 +83,8 @@ impl Nursery {
     async fn start(&self, group: &Group, pick: u32) -> Result<Guest, SandboxError> {
         let birthplace = group.unified_directory().map_err(io_error("opening a control group"))?;
         let outer = outer(pick);
-        let request = Spawn { outer_uid: outer.uid, outer_gid: outer.gid, foreign: outer.foreign };
+        let Outer { uid, gid, foreign } = outer;
+        let request = Spawn { outer_uid: uid, outer_gid: gid, foreign, by_path: self.by_path };
         let started = self.spawn(request, birthplace.as_ref().map(|file| file.as_fd())).await?;
         let process = Arc::new(Process::new(started.process).map_err(io_error("holding the guest"))?);
         match first_word(&started.control).await.map_err(io_error("waiting for the guest"))? {
@@ -89,6 +95,7 @@ impl Nursery {
         let guest = Guest {
             identity: ProcessIdentity::read(started.pid).map_err(io_error("looking at the guest"))?,
             outer,
+            by_path: self.by_path,
             group: group.clone(),
             process,
             control: started.control,

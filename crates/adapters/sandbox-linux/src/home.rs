@@ -77,17 +77,27 @@ impl Home {
         }
     }
 
+    /// Removes what was staged, and leaves the record.
+    pub(crate) fn remove_staged(&self) -> io::Result<()> {
+        remove_all(&self.0.join("trees"))?;
+        remove_all(&self.0.join("fixtures"))
+    }
+
     /// Removes it with everything in it.
     pub(crate) fn remove(&self) -> io::Result<()> {
-        match fs::remove_dir_all(&self.0) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            other => other,
-        }
+        remove_all(&self.0)
     }
 
     /// Whether anything of it is there.
     pub(crate) fn exists(&self) -> bool {
         fs::symlink_metadata(&self.0).is_ok()
+    }
+}
+
+fn remove_all(directory: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
     }
 }
 

@@ -8,6 +8,8 @@
 //! As root and as an ordinary user the same sandbox is built the same way. What differs is only whether the sandbox has a
 //! user of its own, and which limits the kernel enforces on it as a whole; the manifest says both.
 
+#![cfg(target_os = "linux")]
+
 mod backend;
 mod capture;
 mod cgroup;

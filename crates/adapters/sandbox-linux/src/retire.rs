@@ -107,8 +107,10 @@ async fn emptied(group: &Group) -> u32 {
 }
 
 async fn remove(home: &Home, record: Option<&Record>) -> Result<Vec<(String, u32)>, SandboxError> {
-    let mut processes = 0;
-    let mut groups = 0;
+    // Most of the time goes into files and into the end of the namespaces, and neither waits for the other.
+    let staged = home.clone();
+    let staged = tokio::task::spawn_blocking(move || staged.remove_staged());
+    let (mut processes, mut groups) = (0, 0);
     if let Some(record) = record {
         processes = stop(record).await?.remaining;
         if processes == 0 {
@@ -116,13 +118,11 @@ async fn remove(home: &Home, record: Option<&Record>) -> Result<Vec<(String, u32
         }
         groups = record.group.remaining();
     }
-    let removed = home.clone();
-    // The record goes with the rest, so it must be the last thing that could still be needed.
+    let what = "removing the files";
+    staged.await.map_err(|panic| io_error(what)(std::io::Error::other(panic)))?.map_err(io_error(what))?;
+    // The record is the last thing that could still be needed.
     if processes == 0 && groups == 0 {
-        tokio::task::spawn_blocking(move || removed.remove())
-            .await
-            .map_err(|panic| io_error("removing the files")(std::io::Error::other(panic)))?
-            .map_err(io_error("removing the files"))?;
+        home.remove().map_err(io_error(what))?;
     }
     let mounts = mounts_below(home).map_err(io_error("looking at the mounts"))?;
     let remaining = [processes, groups, mounts, u32::from(home.exists())];

@@ -108,8 +108,9 @@ impl Sandbox {
 
     /// Lets the guest build the root, and meanwhile writes the record by which the sandbox can be ended.
     async fn assemble(&self, image: &Path, record: &Record) -> Result<(), SandboxError> {
-        let image = Source::of(image).map_err(io_error("opening the image"))?;
-        let share = Source::of(self.home.path()).map_err(io_error("opening the staged files"))?;
+        let image = Source::of(image, self.guest.by_path).map_err(io_error("opening the image"))?;
+        let share =
+            Source::of(self.home.path(), self.guest.by_path).map_err(io_error("opening the staged files"))?;
         let filter = filter::program();
         let request = Request::Assemble { image: &image.path, share: &share.path, filter: &filter };
         let mounts: Vec<BorrowedFd<'_>> =
@@ -242,15 +243,19 @@ struct Source {
 }
 
 impl Source {
-    /// Root hands a detached mount over, because the sandbox's user could not reach the directory by its path. An ordinary
-    /// user cannot make one, and its sandboxes have its own rights.
-    fn of(path: &Path) -> io::Result<Self> {
+    fn of(path: &Path, by_path: bool) -> io::Result<Self> {
         let path = path.canonicalize()?;
-        let flags =
-            OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
-        match open_tree(rustix::fs::CWD, &path, flags) {
-            Ok(mount) => Ok(Self { path: CString::default(), mount: Some(mount) }),
-            Err(_) => Ok(Self { path: CString::new(path.as_os_str().as_bytes())?, mount: None }),
+        if by_path {
+            return Ok(Self { path: CString::new(path.as_os_str().as_bytes())?, mount: None });
         }
+        Ok(Self { path: CString::default(), mount: Some(detached(&path)?) })
     }
+}
+
+/// A mount of its own of what lies at `path`. Root hands it over, because the sandbox's user could not reach the directory
+/// by its path. An ordinary user cannot make one, and the sandboxes of an ordinary user have that user's own rights.
+pub(crate) fn detached(path: &Path) -> io::Result<OwnedFd> {
+    let flags =
+        OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
+    Ok(open_tree(rustix::fs::CWD, path, flags)?)
 }

@@ -9,17 +9,21 @@
 //! - the *prober* ([`prober`]), a command that tries what a hostile program would try, so that a sandbox can be measured
 //!   even where its image is empty.
 //!
+//! The roles are written for x86-64 only; messages and sockets for every Linux.
+//!
 //! The logic is a library without std, so that it is compiled and checked with everything else; the program around it is
 //! built only by the build script of `ambit-sandbox-linux`.
 
+#![cfg(target_os = "linux")]
 #![cfg_attr(not(test), no_std)]
 
+pub mod socket;
 mod step;
 pub mod wire;
 
 pub use step::Step;
 
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[cfg(target_arch = "x86_64")]
 mod roles {
     pub(crate) mod copy;
     pub(crate) mod guest;
@@ -28,11 +32,10 @@ mod roles {
     #[expect(unsafe_code, reason = "the system calls that no safe wrapper covers")]
     pub mod raw;
     pub(crate) mod root;
-    pub mod socket;
     pub mod spawner;
     pub(crate) mod text;
     pub(crate) mod volumes;
 }
 
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use roles::{prober, raw, socket, spawner};
+#[cfg(target_arch = "x86_64")]
+pub use roles::{prober, raw, spawner};

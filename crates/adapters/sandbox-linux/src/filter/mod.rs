@@ -4,14 +4,25 @@
 //! paths through it. The numbers are therefore searched as a balanced tree of ranges, not as a list: the same policy
 //! loads an order of magnitude faster.
 
+#[cfg(target_arch = "x86_64")]
 mod allowed;
+#[cfg(target_arch = "x86_64")]
 mod compile;
+#[cfg(target_arch = "x86_64")]
 mod policy;
 
 /// The instructions as the kernel takes them: eight bytes each.
+#[cfg(target_arch = "x86_64")]
 pub(crate) fn program() -> Vec<u8> {
     compile::program().iter().flat_map(|instruction| instruction.to_bytes()).collect()
 }
 
+/// No filter: there is no guest for this processor family that could install it.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) const fn program() -> Vec<u8> {
+    Vec::new()
+}
+
 #[cfg(test)]
+#[cfg(target_arch = "x86_64")]
 mod tests;

@@ -31,7 +31,7 @@ async fn an_image_is_named_by_its_digest() {
 }
 
 // proves E-I01
-// break crates/adapters/sandbox-linux/src/sandbox.rs: `turn.finishing = self.guest.send(&Request::Finish, 0, &[]).await.is_ok();` -> `turn.finishing = false;`
+// break crates/adapters/sandbox-linux/src/execute.rs: `if !sandbox.has_tree(command.tree) {` -> `if false {`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_execution_starts_from_the_tree() {
     hold(lifecycle::every_execution_starts_from_the_tree).await;
@@ -57,7 +57,7 @@ async fn an_abort_ends_the_command() {
 }
 
 // proves E-P04 E-P05 E-J11
-// break crates/adapters/sandbox-linux/src/home.rs: `match fs::remove_dir_all(&self.0) {` -> `match fs::read_dir(&self.0).map(drop) {`
+// break crates/adapters/sandbox-linux/src/home.rs: `remove_all(&self.0)` -> `remove_all(&self.0.join("trees"))`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn destroy_leaves_nothing() {
     hold(lifecycle::destroy_leaves_nothing).await;
@@ -199,7 +199,7 @@ async fn the_environment_is_given_whole() {
 }
 
 // proves E-J03 E-J12
-// break crates/adapters/sandbox-linux/guest/src/roles/root.rs: `unmount(WORKSPACE, UnmountFlags::DETACH).at(Step::HostRoot)?;` -> `attach_image(open_tree(CWD, WORKSPACE, OpenTreeFlags::OPEN_TREE_CLONE).at(Step::Image)?.as_fd()).at(Step::Image)?;`
+// break crates/adapters/sandbox-linux/guest/src/roles/root.rs: `unmount(WORKSPACE, UnmountFlags::DETACH)` -> `attach(open_tree(CWD, WORKSPACE, CLONE_ALL)?.as_fd(), CWD, c"/fixtures")`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_file_system_is_reduced() {
     hold(confinement::the_file_system_is_reduced).await;

@@ -20,22 +20,24 @@ use crate::Step;
 use crate::roles::launcher::Launcher;
 use crate::roles::raw::{self, Fresh};
 use crate::roles::root::{self, At, Source};
-use crate::roles::socket;
 use crate::roles::spawner::SANDBOX_ID;
 use crate::roles::volumes::{self, Mounted};
-use crate::wire::{Ended, EndedBy, Execute, Failed, How, MESSAGE_BYTES, Message, Request, Response, Volumes};
+use crate::socket;
+use crate::wire::{
+    Ended, EndedBy, Execute, Failed, How, MESSAGE_BYTES, Message, Request, Response, Spawn, Volumes,
+};
 
 const HOST_NAME: &[u8] = b"sandbox";
 const KILL: u32 = 9;
 /// The largest system-call filter.
 const FILTER_BYTES: usize = 4096 * 8;
 
-/// Lives the life of a guest. `mapped` tells when the user is mapped; `foreign` whether groups can be dropped.
-pub(crate) fn run(control: &OwnedFd, mapped: OwnedFd, foreign: bool) -> ! {
-    let code = match be_born(&mapped, foreign) {
+/// Lives the life of a guest. `mapped` tells when the user is mapped.
+pub(crate) fn run(control: &OwnedFd, mapped: OwnedFd, request: Spawn) -> ! {
+    let code = match be_born(&mapped, request) {
         Ok(()) => {
             drop(mapped);
-            serve(control.as_fd())
+            serve(control.as_fd(), request.by_path)
         }
         Err(failed) => socket::send(control.as_fd(), &Response::Failed(failed), &[]),
     };
@@ -43,13 +45,13 @@ pub(crate) fn run(control: &OwnedFd, mapped: OwnedFd, foreign: bool) -> ! {
 }
 
 /// Everything that does not depend on the image or the run.
-fn be_born(mapped: &OwnedFd, foreign: bool) -> Result<(), Failed> {
+fn be_born(mapped: &OwnedFd, request: Spawn) -> Result<(), Failed> {
     if read(mapped, &mut [0; 1]).at(Step::UserMap)? == 0 {
         return Err(Failed { step: Step::UserMap, errno: Errno::PIPE.raw_os_error() });
     }
     raw::block_signals().at(Step::Identity)?;
     raw::set_children(raw::Children::Awaited).at(Step::Identity)?;
-    become_user(foreign).at(Step::Identity)?;
+    become_user(request.foreign).at(Step::Identity)?;
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).at(Step::ParentWatch)?;
     rustix::process::setsid().at(Step::Identity)?;
     rustix::thread::set_no_new_privs(true).at(Step::Capabilities)?;
@@ -58,6 +60,10 @@ fn be_born(mapped: &OwnedFd, foreign: bool) -> Result<(), Failed> {
     rustix::system::setdomainname(b"").at(Step::Hostname)?;
     raise_loopback().at(Step::Network)?;
     root::enter()?;
+    if !request.by_path {
+        // Nothing of the host is held while the guest waits, and nothing is left to take away when a run asks for it.
+        root::leave_host().at(Step::HostRoot)?;
+    }
     leave_the_hosts_streams().at(Step::Devices)?;
     // Only now: while a process cannot be dumped, its own files in /proc belong to somebody else.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Step::Identity)
@@ -94,7 +100,7 @@ struct Ready<'b> {
     launcher: Option<Launcher>,
 }
 
-fn serve(control: BorrowedFd<'_>) -> Result<(), Errno> {
+fn serve(control: BorrowedFd<'_>, by_path: bool) -> Result<(), Errno> {
     socket::send(control, &Response::Born, &[])?;
     let buffer = raw::allocate::<[u8; MESSAGE_BYTES]>()?;
     let filter_space = raw::allocate::<[u8; FILTER_BYTES]>()?;
@@ -111,10 +117,11 @@ fn serve(control: BorrowedFd<'_>) -> Result<(), Errno> {
         Some(mount) => Source::Mount(mount),
         None => Source::Path(path),
     };
-    let trees = root::assemble(source(image_mount, image), source(share_mount, share)).and_then(|trees| {
-        close_the_door()?;
-        Ok((trees, raw::child_events().at(Step::Launcher)?))
-    });
+    let trees =
+        root::assemble(source(image_mount, image), source(share_mount, share), by_path).and_then(|trees| {
+            close_the_door()?;
+            Ok((trees, raw::child_events().at(Step::Launcher)?))
+        });
     let (trees, children) = match trees {
         Ok(ready) => ready,
         Err(failed) => return socket::send(control, &Response::Failed(failed), &[]),

@@ -15,9 +15,9 @@ use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use crate::Step;
 use crate::roles::raw::{self, Fork, Strings};
 use crate::roles::root::At;
-use crate::roles::socket;
 use crate::roles::text::Text;
 use crate::roles::volumes::Mounted;
+use crate::socket;
 use crate::wire::{Execute, Failed, How, MESSAGE_BYTES, Message, ProcessLimits, Request};
 
 /// Where programs are looked for when the environment does not say.

@@ -216,12 +216,19 @@ impl Source<'_> {
     }
 }
 
-/// Puts the image in place, takes the host's root away and makes the root read-only. Answers the directory that holds
-/// the staged trees.
-pub(crate) fn assemble(image: Source<'_>, share: Source<'_>) -> Result<OwnedFd, Failed> {
+/// Takes the host's root away.
+pub(crate) fn leave_host() -> Result<(), Errno> {
+    unmount(WORKSPACE, UnmountFlags::DETACH)
+}
+
+/// Puts the image in place, takes the host's root away where that is still there, and makes the root read-only. Answers
+/// the directory that holds the staged trees.
+pub(crate) fn assemble(image: Source<'_>, share: Source<'_>, by_path: bool) -> Result<OwnedFd, Failed> {
     let image = image.mount().at(Step::Image)?;
     let share = share.mount().at(Step::Share)?;
-    unmount(WORKSPACE, UnmountFlags::DETACH).at(Step::HostRoot)?;
+    if by_path {
+        leave_host().at(Step::HostRoot)?;
+    }
     attach_image(image.as_fd()).at(Step::Image)?;
     let trees = attach_share(share.as_fd()).at(Step::Share)?;
     let root = openat(CWD, c"/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())

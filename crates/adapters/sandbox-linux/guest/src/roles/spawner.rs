@@ -13,7 +13,8 @@ use rustix::process::{Pid, Signal};
 use crate::Step;
 use crate::roles::raw::{Children, Fork};
 use crate::roles::text::Text;
-use crate::roles::{guest, raw, socket};
+use crate::roles::{guest, raw};
+use crate::socket;
 use crate::wire::{Failed, Message, Spawn, Spawned};
 
 /// The user and the group that every command has inside its sandbox.
@@ -62,7 +63,7 @@ fn start(request: Spawn, guest_end: &OwnedFd, cgroup: Option<OwnedFd>) -> Result
     match forked {
         Fork::Child => {
             drop((map_done, cgroup));
-            guest::run(guest_end, mapped, request.foreign)
+            guest::run(guest_end, mapped, request)
         }
         Fork::Parent((pid, process)) => {
             // Dropping the pipe without a byte ends the child, which waits for it.

@@ -6,11 +6,17 @@ use crate::Step;
 
 impl Message<'_> for Spawn {
     fn write(&self, writer: &mut Writer<'_>) {
-        writer.u32(self.outer_uid).u32(self.outer_gid).u8(u8::from(self.foreign));
+        writer.u32(self.outer_uid).u32(self.outer_gid);
+        writer.u8(u8::from(self.foreign)).u8(u8::from(self.by_path));
     }
 
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
-        Some(Self { outer_uid: reader.u32()?, outer_gid: reader.u32()?, foreign: reader.flag()? })
+        Some(Self {
+            outer_uid: reader.u32()?,
+            outer_gid: reader.u32()?,
+            foreign: reader.flag()?,
+            by_path: reader.flag()?,
+        })
     }
 }
 

@@ -37,6 +37,8 @@ pub struct Spawn {
     pub outer_gid: u32,
     /// Whether that user is another one than the spawner's own, so that groups can and must be dropped.
     pub foreign: bool,
+    /// Whether image and share will be named by their paths, so that the host's root is needed until then.
+    pub by_path: bool,
 }
 
 /// The spawner's answer. Beside a [`Spawned::Started`]: a descriptor of the process.

@@ -38,7 +38,7 @@ fn every_request_reads_back() {
     ] {
         round_trip(&request, &mut [0; 512]);
     }
-    round_trip(&Spawn { outer_uid: 1, outer_gid: 2, foreign: true }, &mut [0; 512]);
+    round_trip(&Spawn { outer_uid: 1, outer_gid: 2, foreign: true, by_path: false }, &mut [0; 512]);
 }
 
 #[test]
