@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 
+use ambit_blueprint::{ExpectedVerdict, ToolRule};
 use ambit_ids::{Digest, RuleId};
 use ambit_policy::{Answer, Decision, DenialKind, EngineVersion, Request, Verdict, combine};
 use ambit_ports::policy::PolicyEngine;
 
-use crate::rule::{Call, Expected, Rule};
+use crate::call::{Call, as_expected};
 
 /// The name and version that decisions carry.
 const VERSION: &str = "rules/1";
@@ -25,7 +26,7 @@ const RESERVED: &str = "pin.";
 #[derive(Debug)]
 pub struct RuleEngine {
     policy: Digest,
-    rules: BTreeMap<RuleId, Rule>,
+    rules: BTreeMap<RuleId, ToolRule>,
 }
 
 /// Why a bundle is refused. Nothing of it is used.
@@ -55,9 +56,9 @@ pub enum RuleError {
         /// The example, counted from 1.
         number: usize,
         /// What it expects.
-        expected: Expected,
+        expected: ExpectedVerdict,
         /// What the bundle answers.
-        found: Expected,
+        found: ExpectedVerdict,
         /// The rules that determined the answer.
         by: Vec<RuleId>,
     },
@@ -79,11 +80,11 @@ impl RuleEngine {
     ///
     /// # Errors
     /// [`RuleError`] where the rules are not a bundle, or one of their examples does not come out.
-    pub fn new(policy: Digest, rules: Vec<Rule>) -> Result<Self, RuleError> {
+    pub fn new(policy: Digest, rules: &[ToolRule]) -> Result<Self, RuleError> {
         let mut by_id = BTreeMap::new();
         for rule in rules {
-            check(&rule)?;
-            if let Some(first) = by_id.insert(rule.id.clone(), rule) {
+            check(rule)?;
+            if let Some(first) = by_id.insert(rule.id.clone(), rule.clone()) {
                 return Err(RuleError::Duplicate(first.id));
             }
         }
@@ -111,7 +112,7 @@ impl RuleEngine {
     }
 
     fn answer(&self, call: &Call) -> (Verdict, Vec<RuleId>) {
-        let applying = self.rules.values().filter(|rule| rule.applies(call));
+        let applying = self.rules.values().filter(|rule| call.meets(rule));
         let mut answers: Vec<_> = applying.map(|rule| (rule.id.clone(), rule.answer)).collect();
         if call.is_unclassified() {
             answers.push((built_in(UNCLASSIFIED), Answer::Forbid(DenialKind::Terminating)));
@@ -124,7 +125,7 @@ impl RuleEngine {
         for rule in self.rules.values() {
             for (number, example) in (1..).zip(&rule.examples) {
                 let (verdict, by) = self.answer(&Call::from(example));
-                let found = Expected::from(verdict);
+                let found = as_expected(verdict);
                 if found != example.expect {
                     let (rule, expected) = (rule.id.clone(), example.expect);
                     return Err(RuleError::ExampleFails { rule, number, expected, found, by });
@@ -159,7 +160,7 @@ fn built_in(name: &'static str) -> RuleId {
     RuleId::new(name).expect("a built-in name is a rule id")
 }
 
-fn check(rule: &Rule) -> Result<(), RuleError> {
+fn check(rule: &ToolRule) -> Result<(), RuleError> {
     if rule.id.as_str().starts_with(RESERVED) {
         return Err(RuleError::Reserved(rule.id.clone()));
     }

@@ -5,8 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod call;
 mod engine;
-mod rule;
 
 pub use engine::{Explanation, RuleEngine, RuleError};
-pub use rule::{Condition, Example, Expected, Rule};

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use ambit_canonical::{CanonicalBytes, EncodeError};
-use ambit_ids::{Digest, DocumentName, vocabulary};
-use serde::Serialize;
+use ambit_ids::{Digest, DocumentName, limits, vocabulary};
+use serde::{Deserialize, Serialize};
 
 use crate::document::API_VERSION;
 use crate::policy_ref::PolicyRef;
@@ -38,7 +38,8 @@ pub struct PolicyKey {
 }
 
 /// A reference, and the digest of the document that it named when the run was pinned.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ResolvedPolicy {
     /// The reference as the profile spells it.
     #[serde(rename = "ref")]
@@ -49,7 +50,8 @@ pub struct ResolvedPolicy {
 
 /// Everything that decides about a run besides its blueprint, by digest. Its own digest is the policy digest that the
 /// run is pinned to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Shape", try_from = "Shape")]
 pub struct PolicySet {
     /// The name of the profile.
     pub profile: DocumentName,
@@ -67,7 +69,7 @@ pub struct PolicySet {
     pub tool_rules: ResolvedPolicy,
 }
 
-/// Why a policy set cannot be put together. Nothing was pinned.
+/// Why a policy set cannot be put together or read back. Nothing was pinned.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicySetError {
     /// No document is known under a reference.
@@ -81,6 +83,9 @@ pub enum PolicySetError {
     /// The profile has no canonical bytes.
     #[error("the profile has no canonical form")]
     Profile(#[from] EncodeError),
+    /// The bytes are not those of a set.
+    #[error("the bytes are no policy set in canonical form; nothing of them is used")]
+    Malformed(#[source] EncodeError),
 }
 
 impl PolicySetError {
@@ -90,6 +95,7 @@ impl PolicySetError {
         match self {
             Self::Unresolved { .. } => "POLICY_UNRESOLVED",
             Self::Profile(_) => "PROFILE_NOT_CANONICAL",
+            Self::Malformed(_) => "POLICY_SET_MALFORMED",
         }
     }
 }
@@ -124,6 +130,15 @@ impl PolicySet {
         })
     }
 
+    /// Reads a set from its canonical bytes. Whatever is accepted has exactly these bytes, and so this digest.
+    ///
+    /// # Errors
+    /// [`PolicySetError::Malformed`] where the bytes are of another shape, version or spelling, or more than
+    /// [`limits::DOCUMENT_BYTES`].
+    pub fn read(bytes: &[u8]) -> Result<Self, PolicySetError> {
+        ambit_canonical::decode(bytes, limits::DOCUMENT_BYTES).map_err(PolicySetError::Malformed)
+    }
+
     /// The canonical bytes of the set.
     ///
     /// # Errors
@@ -141,35 +156,40 @@ impl PolicySet {
     }
 }
 
-impl Serialize for PolicySet {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Shape<'a> {
-            api_version: &'static str,
-            kind: &'static str,
-            profile: &'a DocumentName,
-            profile_digest: Digest,
-            commands: &'a ResolvedPolicy,
-            network: &'a ResolvedPolicy,
-            secrets: &'a ResolvedPolicy,
-            retention: &'a ResolvedPolicy,
-            tool_rules: &'a ResolvedPolicy,
+/// The members of a set as its bytes have them.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Shape {
+    api_version: String,
+    kind: String,
+    profile: DocumentName,
+    profile_digest: Digest,
+    commands: ResolvedPolicy,
+    network: ResolvedPolicy,
+    secrets: ResolvedPolicy,
+    retention: ResolvedPolicy,
+    tool_rules: ResolvedPolicy,
+}
+
+const KIND: &str = "PolicySet";
+
+impl From<PolicySet> for Shape {
+    fn from(set: PolicySet) -> Self {
+        let PolicySet { profile, profile_digest, commands, network, secrets, retention, tool_rules } = set;
+        let (api_version, kind) = (API_VERSION.to_owned(), KIND.to_owned());
+        Self { api_version, kind, profile, profile_digest, commands, network, secrets, retention, tool_rules }
+    }
+}
+
+impl TryFrom<Shape> for PolicySet {
+    type Error = &'static str;
+
+    fn try_from(shape: Shape) -> Result<Self, Self::Error> {
+        if (shape.api_version.as_str(), shape.kind.as_str()) != (API_VERSION, KIND) {
+            return Err("not a policy set of a version that is known here");
         }
-        let Self { profile, profile_digest, commands, network, secrets, retention, tool_rules } = self;
-        let (api_version, kind, profile_digest) = (API_VERSION, "PolicySet", *profile_digest);
-        Shape {
-            api_version,
-            kind,
-            profile,
-            profile_digest,
-            commands,
-            network,
-            secrets,
-            retention,
-            tool_rules,
-        }
-        .serialize(serializer)
+        let Shape { profile, profile_digest, commands, network, secrets, retention, tool_rules, .. } = shape;
+        Ok(Self { profile, profile_digest, commands, network, secrets, retention, tool_rules })
     }
 }
 

@@ -1,23 +1,29 @@
 //! Rules like those that come with a generation run.
 
+use ambit_blueprint::{ExpectedVerdict, RuleCondition, RuleExample, RuleException, ToolRule};
 use ambit_policy::{Answer, Capability, DenialKind, Fact, FactKind, ToolName};
-use ambit_policy_rules::{Condition, Example, Expected, Rule};
 
-use crate::{dependency, rule_id, tools, unclassified};
+use crate::{dependency, rule_id, unclassified};
 
 const PATCH: ToolName = ToolName::ApplyProjectPatch;
 
-fn example(tool: ToolName, facts: &[Fact], expect: Expected) -> Example {
-    Example { tool, facts: facts.to_vec(), asked: None, approved: None, expect }
+fn example(tool: ToolName, facts: &[Fact], expect: ExpectedVerdict) -> RuleExample {
+    RuleExample { tool, facts: facts.to_vec(), asked: None, approved: None, expect }
 }
 
-fn rule(id: &str, answer: Answer, on: &[ToolName], when: Condition, examples: Vec<Example>) -> Rule {
-    Rule {
+fn rule(
+    id: &str,
+    answer: Answer,
+    on: &[ToolName],
+    when: RuleCondition,
+    examples: Vec<RuleExample>,
+) -> ToolRule {
+    ToolRule {
         id: rule_id(id),
         answer,
-        tools: tools(on),
+        tools: on.to_vec(),
         when,
-        unless_approved: None,
+        unless: None,
         why: format!("why of {id}"),
         instead: Some(format!("instead of {id}")),
         examples,
@@ -28,17 +34,17 @@ fn protected() -> Fact {
     Fact::ProtectedPathTouched { path: "tests/test_todo.py".parse().unwrap() }
 }
 
-fn permits() -> Vec<Rule> {
+fn permits() -> Vec<ToolRule> {
     let reading = [ToolName::ReadProjectFile, ToolName::ListProjectFiles, ToolName::SearchProjectText];
-    let allow = |tool| vec![example(tool, &[], Expected::Allow)];
-    let asking = Condition::Asked([Capability::DependencyAdd].into());
-    let asked = Example {
+    let allow = |tool| vec![example(tool, &[], ExpectedVerdict::Allow)];
+    let asking = RuleCondition::Asked([Capability::DependencyAdd].into());
+    let asked = RuleExample {
         asked: Some(Capability::DependencyAdd),
-        ..example(ToolName::RequestScopedApproval, &[], Expected::Allow)
+        ..example(ToolName::RequestScopedApproval, &[], ExpectedVerdict::Allow)
     };
     vec![
-        rule("permit-reading", Answer::Permit, &reading, Condition::Always, allow(reading[0])),
-        rule("permit-patch", Answer::Permit, &[PATCH], Condition::Always, allow(PATCH)),
+        rule("permit-reading", Answer::Permit, &reading, RuleCondition::Always, allow(reading[0])),
+        rule("permit-patch", Answer::Permit, &[PATCH], RuleCondition::Always, allow(PATCH)),
         rule(
             "permit-asking-for-a-dependency",
             Answer::Permit,
@@ -50,15 +56,15 @@ fn permits() -> Vec<Rule> {
 }
 
 /// Everything that is permitted, asked for and prohibited.
-pub(crate) fn rules() -> Vec<Rule> {
+pub(crate) fn rules() -> Vec<ToolRule> {
     let terminating = Answer::Forbid(DenialKind::Terminating);
     let call = Answer::Forbid(DenialKind::Call);
-    let about = |kind: FactKind| Condition::AnyFact([kind].into());
+    let about = |kind: FactKind| RuleCondition::AnyFact([kind].into());
     let scope = Fact::ScopeLeft { path: "deploy/production.yaml".parse().unwrap() };
     let prohibited = Capability::ALL.iter().copied().filter(|c| *c != Capability::DependencyAdd);
-    let approved = Example {
+    let approved = RuleExample {
         approved: Some(Capability::DependencyAdd),
-        ..example(PATCH, &[dependency()], Expected::Allow)
+        ..example(PATCH, &[dependency()], ExpectedVerdict::Allow)
     };
     let mut rules = permits();
     rules.extend([
@@ -67,14 +73,14 @@ pub(crate) fn rules() -> Vec<Rule> {
             terminating,
             &[PATCH],
             about(FactKind::ProtectedPathTouched),
-            vec![example(PATCH, &[protected()], Expected::DenyTerminating)],
+            vec![example(PATCH, &[protected()], ExpectedVerdict::DenyTerminating)],
         ),
         rule(
             "forbid-unclassified",
             terminating,
             &[PATCH],
             about(FactKind::Unclassified),
-            vec![example(PATCH, &[unclassified()], Expected::DenyTerminating)],
+            vec![example(PATCH, &[unclassified()], ExpectedVerdict::DenyTerminating)],
         ),
         rule(
             "forbid-leaving-scope",
@@ -82,29 +88,29 @@ pub(crate) fn rules() -> Vec<Rule> {
             &[PATCH],
             about(FactKind::ScopeLeft),
             vec![
-                example(PATCH, std::slice::from_ref(&scope), Expected::DenyCall),
-                example(PATCH, &[scope, protected()], Expected::DenyTerminating),
+                example(PATCH, std::slice::from_ref(&scope), ExpectedVerdict::DenyCall),
+                example(PATCH, &[scope, protected()], ExpectedVerdict::DenyTerminating),
             ],
         ),
-        Rule {
-            unless_approved: Some(Capability::DependencyAdd),
+        ToolRule {
+            unless: Some(RuleException { approved: Capability::DependencyAdd }),
             ..rule(
                 "require-approval-of-dependency",
                 Answer::RequireApproval(Capability::DependencyAdd),
                 &[PATCH],
                 about(FactKind::DependencyAdded),
-                vec![example(PATCH, &[dependency()], Expected::NeedsApproval), approved],
+                vec![example(PATCH, &[dependency()], ExpectedVerdict::NeedsApproval), approved],
             )
         },
         rule(
             "forbid-asking-for-what-is-prohibited",
             call,
             &[ToolName::RequestScopedApproval],
-            Condition::Asked(prohibited.clone().collect()),
+            RuleCondition::Asked(prohibited.clone().collect()),
             prohibited
-                .map(|capability| Example {
+                .map(|capability| RuleExample {
                     asked: Some(capability),
-                    ..example(ToolName::RequestScopedApproval, &[], Expected::DenyCall)
+                    ..example(ToolName::RequestScopedApproval, &[], ExpectedVerdict::DenyCall)
                 })
                 .collect(),
         ),

@@ -1,12 +1,13 @@
 //! What the default-like rules answer.
 
+use ambit_blueprint::{ExpectedVerdict, ToolRule};
 use ambit_ids::Digest;
 use ambit_policy::{Capability, DenialKind, Request, ToolName, Verdict};
-use ambit_policy_rules::{Expected, Rule, RuleEngine, RuleError};
+use ambit_policy_rules::{RuleEngine, RuleError};
 use ambit_ports::policy::PolicyEngine as _;
 
 use crate::{
-    arguments, asking, bundle, dependency, policy, request, rule_id, tools, unclassified, with_approval,
+    arguments, asking, bundle, dependency, policy, request, rule_id, unclassified, with_approval,
     without_examples,
 };
 
@@ -14,7 +15,7 @@ const PATCH: ToolName = ToolName::ApplyProjectPatch;
 const TERMINATING: Verdict = Verdict::Deny(DenialKind::Terminating);
 
 fn engine() -> RuleEngine {
-    RuleEngine::new(policy(), bundle::rules()).unwrap()
+    RuleEngine::new(policy(), &bundle::rules()).unwrap()
 }
 
 fn verdict(request: &Request) -> Verdict {
@@ -22,7 +23,7 @@ fn verdict(request: &Request) -> Verdict {
 }
 
 // proves E-H02
-// break crates/adapters/policy-rules/src/rule.rs: `call.asked.is_some_and(|asked| capabilities.contains(&asked))` -> `call.asked.is_some()`
+// break crates/adapters/policy-rules/src/call.rs: `self.asked.is_some_and(|asked| capabilities.contains(&asked))` -> `self.asked.is_some()`
 #[test]
 fn each_of_the_eleven_capabilities_is_classified_by_itself() {
     assert_eq!(Capability::ALL.len(), 11);
@@ -44,7 +45,7 @@ fn each_of_the_eleven_capabilities_is_classified_by_itself() {
 }
 
 // proves E-H02
-// break crates/adapters/policy-rules/src/rule.rs: `self.unless_approved.is_some() && self.unless_approved == call.approved` -> `self.unless_approved.is_some() && call.approved.is_some()`
+// break crates/adapters/policy-rules/src/call.rs: `self.approved == Some(unless.approved)` -> `self.approved.is_some()`
 #[test]
 fn only_the_approval_of_the_same_capability_lifts_a_rule() {
     let patch = request(PATCH, &[dependency()]);
@@ -56,7 +57,7 @@ fn only_the_approval_of_the_same_capability_lifts_a_rule() {
 }
 
 // proves E-H03
-// break crates/adapters/policy-rules/src/rule.rs: `approval.subject == request.arguments` -> `approval.subject != request.blueprint`
+// break crates/adapters/policy-rules/src/call.rs: `approval.subject == request.arguments` -> `approval.subject != request.blueprint`
 #[test]
 fn an_approval_of_other_arguments_lifts_nothing() {
     let other = with_approval(
@@ -73,9 +74,9 @@ fn an_approval_of_other_arguments_lifts_nothing() {
 // break crates/adapters/policy-rules/src/engine.rs: `if call.is_unclassified() {` -> `if false {`
 #[test]
 fn what_nobody_can_classify_ends_the_run_whatever_the_bundle_says() {
-    let permits: Vec<Rule> =
+    let permits: Vec<ToolRule> =
         bundle::rules().into_iter().filter(|rule| rule.id.as_str().starts_with("permit-")).collect();
-    let lax = RuleEngine::new(policy(), permits).unwrap();
+    let lax = RuleEngine::new(policy(), &permits).unwrap();
     assert_eq!(lax.decide(&request(PATCH, &[])).verdict, Verdict::Allow);
     let decision = lax.decide(&request(PATCH, &[unclassified()]));
     assert_eq!((decision.verdict, &decision.rules), (TERMINATING, &vec![rule_id("pin.unclassified")]));
@@ -91,7 +92,7 @@ fn a_call_that_no_rule_speaks_of_ends_the_run() {
     let nothing_asked = request(ToolName::RequestScopedApproval, &[]);
     assert_eq!(verdict(&nothing_asked), TERMINATING);
     assert_eq!(
-        RuleEngine::new(policy(), Vec::new()).unwrap().decide(&asking(Capability::Deploy)).verdict,
+        RuleEngine::new(policy(), &[]).unwrap().decide(&asking(Capability::Deploy)).verdict,
         TERMINATING
     );
 }
@@ -121,23 +122,23 @@ fn a_decision_names_its_input_and_its_reasons() {
 fn a_bundle_whose_example_does_not_come_out_is_refused() {
     let mut rules = bundle::rules();
     let forbidden = rules.iter_mut().find(|rule| rule.id.as_str() == "forbid-leaving-scope").unwrap();
-    forbidden.examples[1].expect = Expected::DenyCall;
-    let error = RuleEngine::new(policy(), rules).unwrap_err();
+    forbidden.examples[1].expect = ExpectedVerdict::DenyCall;
+    let error = RuleEngine::new(policy(), &rules).unwrap_err();
     assert_eq!(error.code(), "POLICY_EXAMPLE_FAILS");
     assert_eq!(
         error,
         RuleError::ExampleFails {
             rule: rule_id("forbid-leaving-scope"),
             number: 2,
-            expected: Expected::DenyCall,
-            found: Expected::DenyTerminating,
+            expected: ExpectedVerdict::DenyCall,
+            found: ExpectedVerdict::DenyTerminating,
             by: vec![rule_id("forbid-protected-path")],
         }
     );
 
-    let without_forbid =
+    let without_forbid: Vec<ToolRule> =
         bundle::rules().into_iter().filter(|rule| rule.id.as_str() != "forbid-protected-path").collect();
-    assert!(matches!(RuleEngine::new(policy(), without_forbid), Err(RuleError::ExampleFails { .. })));
+    assert!(matches!(RuleEngine::new(policy(), &without_forbid), Err(RuleError::ExampleFails { .. })));
 }
 
 #[test]
@@ -145,12 +146,12 @@ fn a_bundle_that_is_none_is_refused() {
     let first = || bundle::rules().remove(0);
     let cases = [
         (vec![first(), first()], "POLICY_RULE_DUPLICATE"),
-        (vec![Rule { id: rule_id("pin.policy-digest"), ..first() }], "POLICY_RULE_RESERVED"),
-        (vec![Rule { tools: tools(&[]), ..first() }], "POLICY_RULE_WITHOUT_TOOL"),
+        (vec![ToolRule { id: rule_id("pin.policy-digest"), ..first() }], "POLICY_RULE_RESERVED"),
+        (vec![ToolRule { tools: Vec::new(), ..first() }], "POLICY_RULE_WITHOUT_TOOL"),
         (vec![without_examples(first())], "POLICY_RULE_WITHOUT_EXAMPLE"),
     ];
     for (rules, code) in cases {
-        assert_eq!(RuleEngine::new(policy(), rules).unwrap_err().code(), code);
+        assert_eq!(RuleEngine::new(policy(), &rules).unwrap_err().code(), code);
     }
-    assert!(RuleEngine::new(policy(), vec![first()]).is_ok());
+    assert!(RuleEngine::new(policy(), &[first()]).is_ok());
 }

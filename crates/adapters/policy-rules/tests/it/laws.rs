@@ -1,7 +1,8 @@
 //! What holds for any rules and any request.
 
+use ambit_blueprint::{ExpectedVerdict, RuleCondition, RuleExample, RuleException, ToolRule};
 use ambit_policy::{Answer, Capability, DenialKind, Fact, FactKind, Request, ToolName, Verdict};
-use ambit_policy_rules::{Condition, Example, Expected, Rule, RuleEngine};
+use ambit_policy_rules::RuleEngine;
 use ambit_ports::policy::PolicyEngine as _;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -30,40 +31,40 @@ fn any_answer() -> impl Strategy<Value = Answer> {
     ]
 }
 
-fn any_condition() -> impl Strategy<Value = Condition> {
+fn any_condition() -> impl Strategy<Value = RuleCondition> {
     prop_oneof![
-        Just(Condition::Always),
-        subsequence(FactKind::ALL, 1..4).prop_map(|kinds| Condition::AnyFact(kinds.into_iter().collect())),
-        subsequence(Capability::ALL, 1..6).prop_map(|asked| Condition::Asked(asked.into_iter().collect())),
+        Just(RuleCondition::Always),
+        subsequence(FactKind::ALL, 1..4).prop_map(RuleCondition::AnyFact),
+        subsequence(Capability::ALL, 1..6).prop_map(RuleCondition::Asked),
     ]
 }
 
 /// A rule whose only example is one that always comes out: a call that cannot be classified.
-fn any_rule() -> impl Strategy<Value = Rule> {
+fn any_rule() -> impl Strategy<Value = ToolRule> {
     let unless = prop::option::of(select(Capability::ALL));
     let on = subsequence(ToolName::ALL, 1..=ToolName::ALL.len());
-    (any_answer(), on, any_condition(), unless).prop_map(|(answer, on, when, unless_approved)| Rule {
+    (any_answer(), on, any_condition(), unless).prop_map(|(answer, tools, when, approved)| ToolRule {
         id: rule_id("placeholder"),
         answer,
-        tools: on.into_iter().collect(),
+        tools,
         when,
-        unless_approved,
+        unless: approved.map(|approved| RuleException { approved }),
         why: String::new(),
         instead: None,
-        examples: vec![Example {
+        examples: vec![RuleExample {
             tool: ToolName::ApplyProjectPatch,
             facts: vec![unclassified()],
             asked: None,
             approved: None,
-            expect: Expected::DenyTerminating,
+            expect: ExpectedVerdict::DenyTerminating,
         }],
     })
 }
 
-fn any_rules() -> impl Strategy<Value = Vec<Rule>> {
+fn any_rules() -> impl Strategy<Value = Vec<ToolRule>> {
     prop::collection::vec(any_rule(), 0..10).prop_map(|rules| {
         let numbered = rules.into_iter().enumerate();
-        numbered.map(|(at, rule)| Rule { id: rule_id(&format!("rule-{at}")), ..rule }).collect()
+        numbered.map(|(at, rule)| ToolRule { id: rule_id(&format!("rule-{at}")), ..rule }).collect()
     })
 }
 
@@ -99,7 +100,7 @@ proptest! {
         (rules, shuffled) in any_rules().prop_flat_map(|rules| (Just(rules.clone()), Just(rules).prop_shuffle())),
         request in any_request(),
     ) {
-        let (one, other) = (RuleEngine::new(policy(), rules).unwrap(), RuleEngine::new(policy(), shuffled).unwrap());
+        let (one, other) = (RuleEngine::new(policy(), &rules).unwrap(), RuleEngine::new(policy(), &shuffled).unwrap());
         prop_assert_eq!(one.decide(&request), other.decide(&request));
         prop_assert_eq!(one.decide(&request), one.decide(&request));
     }
@@ -111,17 +112,17 @@ proptest! {
         kind in select(DenialKind::ALL),
         request in any_request(),
     ) {
-        let before = RuleEngine::new(policy(), rules.clone()).unwrap().decide(&request).verdict;
+        let before = RuleEngine::new(policy(), &rules).unwrap().decide(&request).verdict;
         let mut more = rules;
-        more.push(Rule { id: rule_id("one-more"), answer: Answer::Forbid(kind), ..forbid });
-        let after = RuleEngine::new(policy(), more).unwrap().decide(&request).verdict;
+        more.push(ToolRule { id: rule_id("one-more"), answer: Answer::Forbid(kind), ..forbid });
+        let after = RuleEngine::new(policy(), &more).unwrap().decide(&request).verdict;
         // Where no rule spoke before, a denial of the call is milder than the silence was, and still a denial.
         prop_assert!(freedom(after) <= freedom(before).max(1), "{before:?} became {after:?}");
     }
 
     #[test]
     fn a_decision_cites_rules_of_the_bundle_and_explains_each(rules in any_rules(), request in any_request()) {
-        let engine = RuleEngine::new(policy(), rules.clone()).unwrap();
+        let engine = RuleEngine::new(policy(), &rules).unwrap();
         let decision = engine.decide(&request);
         prop_assert_eq!(engine.explain(&decision).len(), decision.rules.len());
         prop_assert!(decision.rules.iter().all(|id| rules.iter().any(|rule| rule.id == *id)));

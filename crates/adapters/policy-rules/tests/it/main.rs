@@ -1,15 +1,14 @@
 //! Decisions by rules like the default ones, and what holds for any rules.
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not there")]
 
+mod builtin;
 mod bundle;
 mod decisions;
 mod laws;
 
-use std::collections::BTreeSet;
-
+use ambit_blueprint::ToolRule;
 use ambit_ids::{Digest, OrganizationId, ProjectId, RuleId, RunId, Scope, UnixMs};
 use ambit_policy::{ApprovalInHand, Capability, Fact, Request, ToolName};
-use ambit_policy_rules::Rule;
 
 fn rule_id(name: &str) -> RuleId {
     RuleId::new(name).unwrap()
@@ -57,10 +56,6 @@ fn unclassified() -> Fact {
     Fact::Unclassified { why: "the test file does not parse".to_owned() }
 }
 
-fn tools(names: &[ToolName]) -> BTreeSet<ToolName> {
-    names.iter().copied().collect()
-}
-
-fn without_examples(rule: Rule) -> Rule {
-    Rule { examples: Vec::new(), ..rule }
+fn without_examples(rule: ToolRule) -> ToolRule {
+    ToolRule { examples: Vec::new(), ..rule }
 }

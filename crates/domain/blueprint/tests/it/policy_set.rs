@@ -84,3 +84,60 @@ fn a_reference_that_names_nothing_is_told() {
     assert!(PolicySet::resolve(&secure, &absent, &known).is_err());
     assert!(PolicySet::resolve(&secure, &tool_rules(), &known).is_ok());
 }
+
+#[test]
+fn a_set_reads_back_from_its_canonical_bytes() {
+    let known = known();
+    for text in [builtin::SECURE_GENERATION_V1.text, builtin::LAPTOP_V1.text] {
+        let set = PolicySet::resolve(&profile(text), &tool_rules(), &known).unwrap();
+        let bytes = set.to_canonical().unwrap();
+        let read = PolicySet::read(bytes.as_bytes()).unwrap();
+        assert_eq!((&read, read.digest().unwrap()), (&set, bytes.digest()));
+    }
+}
+
+#[test]
+fn bytes_of_another_shape_version_or_spelling_are_no_set() {
+    let set = PolicySet::resolve(&profile(builtin::LAPTOP_V1.text), &tool_rules(), &known()).unwrap();
+    let bytes = set.to_canonical().unwrap();
+    let text = String::from_utf8(bytes.into_bytes()).unwrap();
+    let digest = set.profile_digest.to_string();
+    let changed = [
+        format!("{text}\n"),
+        text.replace("\":\"", "\": \""),
+        edited(&text, "\"kind\":\"PolicySet\"", "\"kind\":\"PolicyBundle\""),
+        edited(&text, "enterprise/v1", "enterprise/v2"),
+        edited(&text, "\"kind\":\"PolicySet\",", "\"kind\":\"PolicySet\",\"more\":1,"),
+        edited(&text, "\"kind\":\"PolicySet\",", "\"kind\":\"PolicySet\",\"kind\":\"PolicySet\","),
+        edited(&text, "\"commands\":{", "\"commands\":{\"also\":true,"),
+        edited(&text, "\"profileDigest\":", "\"profileDigests\":"),
+        edited(&text, &digest, &digest.to_uppercase()),
+        edited(&text, "policy://generation-tools/v1", "policy://generation-tools/v01"),
+        edited(&text, "\"kind\":\"PolicySet\"", "\"kind\":\"\\u0050olicySet\""),
+        text[..text.len() - 1].to_owned(),
+        String::new(),
+        "null".to_owned(),
+    ];
+    for other in changed {
+        let error = PolicySet::read(other.as_bytes()).unwrap_err();
+        assert_eq!(error.code(), "POLICY_SET_MALFORMED", "{other}");
+    }
+    assert!(PolicySet::read(text.as_bytes()).is_ok());
+}
+
+#[test]
+fn a_set_with_any_byte_replaced_is_refused_or_another_set() {
+    let set = PolicySet::resolve(&profile(builtin::LAPTOP_V1.text), &tool_rules(), &known()).unwrap();
+    let bytes = set.to_canonical().unwrap().into_bytes();
+    let mut others = 0;
+    for at in 0..bytes.len() {
+        for byte in [b'0', b'b', b'"', b' ', b'}', 0xff] {
+            let mut changed = bytes.clone();
+            changed[at] = byte;
+            let Ok(read) = PolicySet::read(&changed) else { continue };
+            assert_eq!(read.to_canonical().unwrap().as_bytes(), changed, "byte {at}");
+            others += usize::from(read != set);
+        }
+    }
+    assert!(others > 0);
+}
