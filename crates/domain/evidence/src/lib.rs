@@ -7,6 +7,7 @@
 
 mod chain;
 mod decision;
+mod eligibility;
 mod head;
 mod project;
 pub mod signature;
@@ -14,5 +15,6 @@ pub mod v1;
 
 pub use chain::{ChainBreak, ChainFault, Link, StreamName, fold, leaf_hash, verify_chain};
 pub use decision::SignedDecision;
+pub use eligibility::{Ineligible, eligibility};
 pub use head::head_message;
 pub use project::{ClosedRun, DocumentKey, Project, RevisionRequest};
