@@ -1,7 +1,10 @@
-//! The policy engine.
+//! The policy engine, and where the engine of a policy set is found.
 
-use ambit_ids::RuleId;
+use std::sync::Arc;
+
+use ambit_ids::{Digest, RuleId, Scope};
 use ambit_policy::{Decision, Request};
+use async_trait::async_trait;
 
 /// Decides requests by one policy bundle.
 ///
@@ -16,4 +19,31 @@ pub trait PolicyEngine: Send + Sync {
     /// What a rule of the bundle says is possible instead of what it denies; `None` where it says nothing, or is none of
     /// the bundle's. It explains a decision and never changes one.
     fn instead(&self, rule: &RuleId) -> Option<String>;
+}
+
+impl dyn PolicyEngine + '_ {
+    /// What all the rules of a decision say is possible instead; empty where they say nothing.
+    #[must_use]
+    pub fn alternatives(&self, decision: &Decision) -> String {
+        let told: Vec<String> = decision.rules.iter().filter_map(|rule| self.instead(rule)).collect();
+        told.join(" ")
+    }
+}
+
+/// Finds the engine of a policy set.
+#[async_trait]
+pub trait Policies: Send + Sync {
+    /// The engine that decides by exactly the tool rules of this policy set, whose bundle lies in the blobs of the
+    /// project. Where there is none, every call is denied.
+    async fn engine(&self, scope: &Scope, policy: Digest) -> Result<Arc<dyn PolicyEngine>, PolicyUnusable>;
+}
+
+/// Why a policy set has no engine.
+#[derive(Debug, thiserror::Error)]
+#[error("the rules of the policy set {policy} cannot be used: {why}")]
+pub struct PolicyUnusable {
+    /// The policy set.
+    pub policy: Digest,
+    /// What is wrong with it.
+    pub why: String,
 }

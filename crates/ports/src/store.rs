@@ -60,6 +60,23 @@ impl fmt::Display for StreamId {
     }
 }
 
+/// A run by its owner and id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRef {
+    /// Who owns it.
+    pub scope: Scope,
+    /// The run.
+    pub run: RunId,
+}
+
+impl RunRef {
+    /// The run's stream.
+    #[must_use]
+    pub fn stream(&self) -> StreamId {
+        StreamId::Run(self.scope.clone(), self.run.clone())
+    }
+}
+
 /// A position in a stream, gapless from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seq(pub u64);

@@ -58,7 +58,7 @@ pub(super) const EDGES: &[Edges] = &[
     ("ambit-revision", &["ambit-ids"]),
     ("ambit-blueprint", &["ambit-ids", "ambit-canonical", "ambit-policy"]),
     ("ambit-oracle", &["ambit-ids", "ambit-policy"]),
-    ("ambit-run", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates"]),
+    ("ambit-run", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-policy", "ambit-gates"]),
     ("ambit-evidence", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-run"]),
     ("ambit-ports", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-run"]),
     ("ambit-agent-scripted", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-ports"]),

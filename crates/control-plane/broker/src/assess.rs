@@ -2,8 +2,9 @@ use ambit_ids::{Digest, ProjectId, RepoPath, RevisionId};
 use ambit_policy::Fact;
 use ambit_revision::{FileKind, Place};
 use ambit_run::{Denial, DenialCode, Finding, ProposedCall, ToolCall};
+use bytes::Bytes;
 
-use crate::{Broker, BrokerError, Ground};
+use crate::{Broker, BrokerError, Ground, Source};
 
 /// What was found out about a call without performing it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +18,25 @@ pub struct Assessment {
 }
 
 impl Broker {
-    /// Finds out what a call would do to the tree `head`. Changes nothing; a patch is kept as a blob, whatever comes of it.
+    /// Finds out what a call would do to the tree `head`. A patch is kept as a blob first, whatever comes of it.
+    ///
+    /// # Errors
+    /// As [`Source::assess`].
+    pub async fn assess(
+        &self,
+        ground: &Ground,
+        head: Digest,
+        proposed: &ProposedCall,
+    ) -> Result<Assessment, BrokerError> {
+        if let Some(patch) = &proposed.patch {
+            self.revisions().blobs().put(ground.scope(), Bytes::copy_from_slice(patch)).await?;
+        }
+        self.source.assess(ground, head, proposed).await
+    }
+}
+
+impl Source {
+    /// Finds out what a call would do to the tree `head`. Changes nothing.
     ///
     /// # Errors
     /// [`BrokerError`] where a part of the platform failed. A call that is wrong is no error but a finding.

@@ -67,7 +67,7 @@ impl Broker {
         abort: AbortSignal,
     ) -> Result<ExecutionObservation, BrokerError> {
         let command = ground.command(gate).ok_or(BrokerError::Altered("the catalog has no such command"))?;
-        let files = ambit_revisions::batch(&self.revisions.load(ground.scope(), tree).await?, None);
+        let files = ambit_revisions::batch(&self.revisions().load(ground.scope(), tree).await?, None);
         let named = resolve(command, tree, effect);
         let wall = command.resources.limits.wall_ms;
         let work = self.sandboxes.execute(lease, FileBatch { tree, files }, named, abort.clone());
@@ -109,23 +109,50 @@ impl Broker {
             (self.output(ground, &seen.stdout).await?, self.output(ground, &seen.stderr).await?);
         let output = GateOutput { stdout: &stdout, stderr: &stderr };
         let bytes = ambit_canonical::encode(seen).map_err(BrokerError::Unwritable)?;
-        let artifact = self.revisions.blobs().put(ground.scope(), bytes.into_bytes().into()).await?;
-        Ok(GateRecord {
-            gate: gate.clone(),
-            attempt,
-            key: key.clone(),
-            tree,
-            ending: seen.ending,
-            breaches: seen.breaches.clone(),
-            fingerprint: fingerprint(gate, seen.ending, &seen.breaches, output).map(|failure| failure.digest),
-            artifact,
-            output: ByteCount::new(seen.stdout.bytes.get().saturating_add(seen.stderr.bytes.get())),
-            duration: seen.duration_ms,
-        })
+        let artifact = self.revisions().blobs().put(ground.scope(), bytes.into_bytes().into()).await?;
+        let asked = AskedGate { gate, attempt, key, tree };
+        Ok(gate_record(asked, seen, artifact, output))
     }
 
     async fn output(&self, ground: &Ground, capture: &OutputCapture) -> Result<Bytes, BrokerError> {
-        Ok(self.revisions.blobs().get(ground.scope(), capture.artifact, capture.bytes).await?)
+        Ok(self.revisions().blobs().get(ground.scope(), capture.artifact, capture.bytes).await?)
+    }
+}
+
+/// An execution of a gate, as it was asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct AskedGate<'a> {
+    /// The gate.
+    pub gate: &'a GateId,
+    /// Which execution of it, counted from 1.
+    pub attempt: u32,
+    /// The key under which it was asked for.
+    pub key: &'a IdempotencyKey,
+    /// The tree that it ran on.
+    pub tree: Digest,
+}
+
+/// What follows for a run from what was seen of a gate: `artifact` is the digest under which `seen` is kept, and `output`
+/// the whole of both streams.
+#[must_use]
+pub fn gate_record(
+    asked: AskedGate<'_>,
+    seen: &ExecutionObservation,
+    artifact: Digest,
+    output: GateOutput<'_>,
+) -> GateRecord {
+    let failure = fingerprint(asked.gate, seen.ending, &seen.breaches, output);
+    GateRecord {
+        gate: asked.gate.clone(),
+        attempt: asked.attempt,
+        key: asked.key.clone(),
+        tree: asked.tree,
+        ending: seen.ending,
+        breaches: seen.breaches.clone(),
+        fingerprint: failure.map(|failure| failure.digest),
+        artifact,
+        output: ByteCount::new(seen.stdout.bytes.get().saturating_add(seen.stderr.bytes.get())),
+        duration: seen.duration_ms,
     }
 }
 

@@ -11,6 +11,7 @@ mod ground;
 mod patch;
 mod perform;
 mod read;
+mod source;
 
 use std::sync::Arc;
 
@@ -20,13 +21,15 @@ use ambit_revisions::{RevisionError, Revisions};
 use ambit_sandboxes::{Sandboxes, SandboxesError};
 
 pub use assess::Assessment;
+pub use evaluate::{AskedGate, gate_record};
 pub use ground::Ground;
 pub use perform::Performed;
+pub use source::Source;
 
 /// The broker.
 #[derive(Clone)]
 pub struct Broker {
-    revisions: Revisions,
+    source: Source,
     sandboxes: Sandboxes,
     clock: Arc<dyn Clock>,
 }
@@ -93,7 +96,7 @@ impl Broker {
     /// A broker over the source service and the sandboxes.
     #[must_use]
     pub fn new(revisions: Revisions, sandboxes: Sandboxes, clock: Arc<dyn Clock>) -> Self {
-        Self { revisions, sandboxes, clock }
+        Self { source: Source::new(revisions), sandboxes, clock }
     }
 
     /// The sandboxes behind it.
@@ -105,6 +108,6 @@ impl Broker {
     /// The source service behind it.
     #[must_use]
     pub fn revisions(&self) -> &Revisions {
-        &self.revisions
+        &self.source.revisions
     }
 }

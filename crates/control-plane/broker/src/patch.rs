@@ -3,14 +3,13 @@ use ambit_oracle::{FileChange, added_dependencies, facts};
 use ambit_policy::Fact;
 use ambit_revision::{Applied, Change, Contents, FileKind, Tree, TreeFile, apply, parse};
 use ambit_run::{AppliedPatch, Denial, DenialCode, Finding, InFlight, PatchFinding, ToolCall};
-use bytes::Bytes;
 use serde_json::json;
 
 use crate::perform::Performed;
-use crate::{Broker, BrokerError, Ground};
+use crate::{Broker, BrokerError, Ground, Source};
 
-impl Broker {
-    /// What a patch would do, and the facts about it. The patch itself is kept as a blob first.
+impl Source {
+    /// What a patch would do, and the facts about it.
     pub(crate) async fn assess_patch(
         &self,
         ground: &Ground,
@@ -18,7 +17,6 @@ impl Broker {
         expected: Digest,
         patch: &[u8],
     ) -> Result<(Vec<Fact>, Finding), BrokerError> {
-        self.revisions.blobs().put(ground.scope(), Bytes::copy_from_slice(patch)).await?;
         if expected != head {
             // A patch against another tree is a conflict whatever it says; the run answers it.
             return Ok((Vec::new(), Finding::Clear));
@@ -118,7 +116,9 @@ impl Broker {
         let added = added_dependencies(&changes, &guard.manifests).map_or(usize::MAX, |added| added.len());
         Ok(u32::try_from(added).unwrap_or(u32::MAX))
     }
+}
 
+impl Broker {
     /// Applies a patch whose intent is durable. It is found out anew what it does, and it must be what was decided.
     pub(crate) async fn perform_patch(
         &self,
@@ -128,16 +128,16 @@ impl Broker {
         let ToolCall::ApplyProjectPatch { patch, patch_bytes, .. } = &flight.call else {
             return Err(BrokerError::Altered("the intent is no patch"));
         };
-        let bytes = self.revisions.blobs().get(ground.scope(), *patch, *patch_bytes).await?;
-        let Ok((_, applied)) = self.apply_to(ground, flight.tree, &bytes).await? else {
+        let bytes = self.revisions().blobs().get(ground.scope(), *patch, *patch_bytes).await?;
+        let Ok((_, applied)) = self.source.apply_to(ground, flight.tree, &bytes).await? else {
             return Err(BrokerError::Altered("the patch no longer applies"));
         };
         if Some(applied.tree.digest()) != flight.expected_tree {
             return Err(BrokerError::Altered("the patch makes another tree"));
         }
-        let base = self.revisions.load(ground.scope(), ground.pins.base.tree).await?;
+        let base = self.revisions().load(ground.scope(), ground.pins.base.tree).await?;
         let from_base = base.diff(&applied.tree);
-        let added = self.dependencies_since_base(ground, &from_base, &applied.blobs).await?;
+        let added = self.source.dependencies_since_base(ground, &from_base, &applied.blobs).await?;
         self.keep(ground, &applied).await?;
         let files: Vec<_> = applied.changes.iter().map(|change| change.path.clone()).collect();
         let reply = json!({"changedFiles": &files, "revisionSha": applied.tree.digest()});
@@ -155,9 +155,9 @@ impl Broker {
 
     async fn keep(&self, ground: &Ground, applied: &Applied) -> Result<(), BrokerError> {
         let scope = ground.scope();
-        self.revisions.blobs().put(scope, applied.canonical.text.clone().into()).await?;
+        self.revisions().blobs().put(scope, applied.canonical.text.clone().into()).await?;
         let tree: &Tree = &applied.tree;
-        self.revisions.keep(scope, tree, &applied.blobs).await?;
+        self.revisions().keep(scope, tree, &applied.blobs).await?;
         Ok(())
     }
 }

@@ -82,15 +82,9 @@ impl Broker {
         abort: AbortSignal,
     ) -> Result<Performed, BrokerError> {
         match &flight.call {
-            ToolCall::ReadProjectFile { revision_id, path, .. } => {
-                self.read_file(ground, flight.tree, *revision_id, path).await
-            }
-            ToolCall::ListProjectFiles { revision_id, under, .. } => {
-                self.list_files(ground, flight.tree, *revision_id, under.as_ref()).await
-            }
-            ToolCall::SearchProjectText { revision_id, text, under, .. } => {
-                self.search_text(ground, flight.tree, *revision_id, text, under.as_ref()).await
-            }
+            ToolCall::ReadProjectFile { .. }
+            | ToolCall::ListProjectFiles { .. }
+            | ToolCall::SearchProjectText { .. } => self.source.look(ground, flight).await,
             ToolCall::ApplyProjectPatch { .. } => self.perform_patch(ground, flight).await,
             ToolCall::RunNamedGate { gate_id, idempotency_key, .. } => {
                 let lease = lease.ok_or(BrokerError::NoSandbox)?;

@@ -5,14 +5,14 @@ use serde_json::json;
 
 use crate::assess::named_tree;
 use crate::perform::Performed;
-use crate::{Broker, BrokerError, Ground};
+use crate::{BrokerError, Ground, Source};
 
 /// The most places that one search answers.
 const MATCHES: usize = 200;
 /// How much of a matching line is shown.
 const LINE_CHARS: usize = 240;
 
-impl Broker {
+impl Source {
     pub(crate) async fn read_file(
         &self,
         ground: &Ground,

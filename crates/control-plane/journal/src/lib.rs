@@ -10,7 +10,6 @@ mod load;
 
 use std::sync::Arc;
 
-use ambit_evidence::v1::{Actor, Body, Environment, Precondition};
 use ambit_evidence::{ChainBreak, StreamName};
 use ambit_ids::{Digest, UnixMs};
 use ambit_ports::leases::Fence;
@@ -18,7 +17,8 @@ use ambit_ports::runtime::Entropy;
 use ambit_ports::signer::{Signer, SignerError};
 use ambit_ports::store::{Claim, OutboxMessage, Store, StoreError, StreamId};
 
-pub use load::{Loaded, verify_head};
+pub use ambit_evidence::v1::Entry;
+pub use load::{Loaded, checked_end, verify_head};
 
 /// Writes and reads streams of records.
 #[derive(Clone)]
@@ -26,21 +26,6 @@ pub struct Journal {
     store: Arc<dyn Store>,
     signer: Arc<dyn Signer>,
     entropy: Arc<dyn Entropy>,
-}
-
-/// What happened, ready to become a record.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// Who acted or decided.
-    pub actor: Actor,
-    /// What held before.
-    pub precondition: Precondition,
-    /// The digest of the exact object.
-    pub artifact: Option<Digest>,
-    /// Where it happened.
-    pub environment: Environment,
-    /// What happened.
-    pub body: Body,
 }
 
 /// What becomes true together with the records of one commit.

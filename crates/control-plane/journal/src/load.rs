@@ -74,7 +74,11 @@ impl Journal {
     }
 }
 
-fn checked_end(
+/// Checks the head of a stream against its checked records, by a key that the caller trusts.
+///
+/// # Errors
+/// [`HeadFault`]: there is none, it is of another end, or the key did not sign it.
+pub fn checked_end(
     name: &StreamName,
     links: &[Link],
     head: Option<&SignedHead>,

@@ -1,12 +1,8 @@
-use std::collections::BTreeSet;
-
-use ambit_blueprint::{Blueprint, CatalogCommand, NamedCommandCatalog, RunBudget};
+use ambit_blueprint::{Blueprint, CatalogCommand, NamedCommandCatalog};
 use ambit_evidence::Project;
 use ambit_ids::{Digest, GateId, RevisionId, RunId};
 use ambit_ports::blobs::BlobError;
-use ambit_run::{
-    Accountability, BlueprintPin, GatePin, Limits, Pins, ProfilePin, RequestPin, RevisionPin, State,
-};
+use ambit_run::{Circumstances, Limits, PinnedDocuments, Pins, RequestPin, RevisionPin, State};
 use ambit_sandboxes::{NotAdmitted, unmet};
 
 use crate::admission::{Documents, NeedsConflict, sandbox_needs};
@@ -19,12 +15,10 @@ pub(crate) struct Admission<'a> {
     command: &'a StartRun,
     blueprint: Blueprint,
     resolved: ResolvedProfile,
+    catalog: NamedCommandCatalog,
     policy: Digest,
     base: RevisionPin,
-    image: Digest,
-    gates: Vec<GatePin>,
-    request: Option<RequestPin>,
-    goal: String,
+    request: Option<(RequestPin, String)>,
 }
 
 impl Orchestrator {
@@ -53,10 +47,10 @@ impl Orchestrator {
         })?;
         let catalog =
             documents.catalog(&command.scope, resolved.policies.commands.digest).await.map_err(unusable)?;
-        let (gates, image) = gates(&blueprint, &catalog)?;
-        let (request, goal) = request(command, &blueprint, project)?;
+        check_gates(&blueprint, &catalog)?;
+        let request = request(command, project)?;
         self.check_backend(&resolved).await?;
-        Ok(Admission { command, blueprint, resolved, policy, base, image, gates, request, goal })
+        Ok(Admission { command, blueprint, resolved, catalog, policy, base, request })
     }
 
     /// The profile that a request names with everything that it refers to, and the digest of the whole.
@@ -98,7 +92,8 @@ impl Orchestrator {
         let documents = Documents::new(self.broker.revisions().blobs().clone());
         let blueprint = documents.blueprint(&command.scope, command.digest).await.map_err(unusable)?;
         let (resolved, policy) = self.resolve(command, project).await?;
-        Ok(policy == pins.policy && limits(&budget(&blueprint, &resolved, command)) == pins.limits)
+        let budget = blueprint.spec.run_budget.min(&resolved.profile.spec.run_budget).min(&command.ceilings);
+        Ok(policy == pins.policy && Limits::from(&budget) == pins.limits)
     }
 
     /// The revision to start from, with a tree that can be read whole.
@@ -198,8 +193,8 @@ fn library_rejection(error: &crate::library::LibraryError) -> StartError {
     reject(error.code(), error.to_string(), "register the document, or name another").into()
 }
 
-/// The gates of a blueprint with the commands that they resolve to, and the one image that all of them run in.
-fn gates(blueprint: &Blueprint, catalog: &NamedCommandCatalog) -> Result<(Vec<GatePin>, Digest), Rejected> {
+/// Whether the catalog has every command of the blueprint, and one sandbox can hold them all.
+fn check_gates(blueprint: &Blueprint, catalog: &NamedCommandCatalog) -> Result<(), Rejected> {
     let missing: Vec<&str> = blueprint.commands_missing_in(catalog).into_iter().map(GateId::as_str).collect();
     if !missing.is_empty() {
         return Err(reject(
@@ -211,7 +206,7 @@ fn gates(blueprint: &Blueprint, catalog: &NamedCommandCatalog) -> Result<(Vec<Ga
     let hidden = blueprint.spec.gates.iter().filter_map(|gate| gate.hidden_check.as_ref());
     let named = blueprint.spec.gates.iter().map(|gate| &gate.id).chain(hidden);
     let commands: Vec<&CatalogCommand> = named.filter_map(|id| catalog.command(id)).collect();
-    let needs = sandbox_needs(commands).map_err(|conflict| match conflict {
+    sandbox_needs(commands).map_err(|conflict| match conflict {
         NeedsConflict::NoCommand => reject("RUN_WITHOUT_GATE", "the blueprint has no gate", ""),
         NeedsConflict::Images(one, other) => reject(
             "IMAGE_MIXED",
@@ -224,39 +219,12 @@ fn gates(blueprint: &Blueprint, catalog: &NamedCommandCatalog) -> Result<(Vec<Ga
             "give the two fixtures different names",
         ),
     })?;
-    let gates = blueprint
-        .spec
-        .gates
-        .iter()
-        .filter_map(|gate| {
-            let command = catalog.command(&gate.id)?;
-            Some(GatePin {
-                id: gate.id.clone(),
-                cases: gate.cases.iter().cloned().collect(),
-                command: command_digest(command),
-                cost: command.cost,
-                output: command.resources.limits.output_bytes,
-                processes: command.resources.parallel_processes,
-                hidden_check: gate.hidden_check.clone(),
-            })
-        })
-        .collect();
-    Ok((gates, needs.image))
-}
-
-/// The digest of a command as the catalog has it.
-fn command_digest(command: &CatalogCommand) -> Digest {
-    ambit_canonical::encode(command)
-        .map_or_else(|_| Digest::of(command.id.as_str().as_bytes()), |bytes| bytes.digest())
+    Ok(())
 }
 
 /// A revision request belongs to a case of the same blueprint; its words become the goal.
-fn request(
-    command: &StartRun,
-    blueprint: &Blueprint,
-    project: &Project,
-) -> Result<(Option<RequestPin>, String), Rejected> {
-    let Some(digest) = command.request else { return Ok((None, blueprint.spec.goal.clone())) };
+fn request(command: &StartRun, project: &Project) -> Result<Option<(RequestPin, String)>, Rejected> {
+    let Some(digest) = command.request else { return Ok(None) };
     let asked = project.request(digest).ok_or_else(|| {
         reject("REQUEST_UNKNOWN", format!("the project has no revision request {digest}"), "")
     })?;
@@ -267,64 +235,29 @@ fn request(
             "start from the revision and the blueprint that the request names",
         ));
     }
-    Ok((Some(RequestPin { digest, case: asked.case.clone() }), asked.text.clone()))
+    Ok(Some((RequestPin { digest, case: asked.case.clone() }, asked.text.clone())))
 }
 
 impl Admission<'_> {
     /// The pins of the run.
-    pub(crate) fn pins(&self, run: RunId, revision: RevisionId) -> Pins {
-        let spec = &self.blueprint.spec;
-        Pins {
+    pub(crate) fn pins(&self, run: RunId, revision: RevisionId) -> Result<Pins, Rejected> {
+        let documents = PinnedDocuments {
+            blueprint: (&self.blueprint, self.command.digest),
+            profile: (&self.resolved.profile, self.resolved.digest),
+            catalog: (&self.catalog, self.resolved.policies.commands.digest),
+            policy: self.policy,
+        };
+        let circumstances = Circumstances {
             scope: self.command.scope.clone(),
             run,
             name: self.command.name.clone(),
-            goal: self.goal.clone(),
-            blueprint: BlueprintPin { id: self.command.blueprint.clone(), digest: self.command.digest },
-            stage: spec.stage,
-            accountability: Accountability {
-                owner: spec.accountability.owner.clone(),
-                later_owner: spec.accountability.later_owner.clone(),
-                cleanup: format!(
-                    "{} (after {} days)",
-                    spec.accountability.cleanup.obligation, spec.accountability.cleanup.after_days
-                ),
-            },
             base: self.base.clone(),
             revision,
-            policy: self.policy,
-            profile: ProfilePin {
-                name: self.resolved.profile.metadata.name.clone(),
-                digest: self.resolved.digest,
-            },
-            catalog: self.resolved.policies.commands.digest,
-            image: self.image,
-            paths: spec.scope.paths.clone(),
-            work: spec.scope.work.iter().map(|work| work.as_str().to_owned()).collect(),
-            cases: spec.acceptance_cases.iter().map(|case| case.id.clone()).collect::<BTreeSet<_>>(),
-            gates: self.gates.clone(),
-            limits: limits(&budget(&self.blueprint, &self.resolved, self.command)),
+            ceilings: self.command.ceilings,
             agent: self.command.agent.clone(),
             request: self.request.clone(),
-        }
-    }
-}
-
-/// What a run may use: the least of blueprint, profile and command, limit by limit.
-fn budget(blueprint: &Blueprint, resolved: &ResolvedProfile, command: &StartRun) -> RunBudget {
-    blueprint.spec.run_budget.min(&resolved.profile.spec.run_budget).min(&command.ceilings)
-}
-
-fn limits(budget: &RunBudget) -> Limits {
-    Limits {
-        model_steps: budget.max_model_steps,
-        patch_attempts_per_gate: budget.max_patch_attempts_per_gate,
-        elapsed: budget.max_elapsed,
-        changed_files: budget.max_changed_files,
-        added_dependencies: budget.max_added_dependencies,
-        parallel_processes: budget.max_parallel_processes,
-        tool_cost: budget.max_tool_cost,
-        repeated_failure: budget.stop_on_repeated_failure_fingerprint,
-        output: budget.max_output,
-        side_effects: budget.max_side_effects,
+        };
+        Pins::derive(&documents, circumstances)
+            .map_err(|error| reject("BLUEPRINT_UNFIT", error.to_string(), "register a catalog that fits it"))
     }
 }

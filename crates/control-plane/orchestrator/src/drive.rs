@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use ambit_evidence::SignedDecision;
 use ambit_ids::{DurationMs, EffectKey, ReceiptId, UnixMs};
 use ambit_journal::JournalError;
 use ambit_ports::agent::Agent;
@@ -14,7 +15,7 @@ use tokio::task::JoinSet;
 
 use crate::admission::Documents;
 use crate::effects::{Bench, Done};
-use crate::inbox::{InboxCommand, SignedDecision};
+use crate::inbox::InboxCommand;
 use crate::live::{Live, owner};
 use crate::turn::{Conversation, reply_to};
 use crate::{DriveError, Observer, Orchestrator, RunRef};

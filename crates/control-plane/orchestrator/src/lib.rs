@@ -13,28 +13,27 @@ mod effects;
 mod inbox;
 mod library;
 mod live;
-mod records;
 mod start;
 mod turn;
 mod view;
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
 use ambit_broker::Broker;
-use ambit_evidence::{Link, Project};
-use ambit_ids::{Digest, RunId, Scope};
+use ambit_evidence::Project;
+use ambit_ids::Scope;
 use ambit_journal::{Journal, JournalError};
 use ambit_ports::agent::Agent;
 use ambit_ports::leases::{LeaseError, StreamLeases};
-use ambit_ports::policy::PolicyEngine;
 use ambit_ports::runtime::{Clock, IdGenerator};
 use ambit_ports::store::StreamId;
-use ambit_run::{State, evolve};
+use ambit_run::State;
 
 pub use admission::{Documents, MissingDocument};
-pub use inbox::{InboxCommand, SignedDecision};
+pub use ambit_evidence::{SignedDecision, fold};
+pub use ambit_ports::policy::{Policies, PolicyUnusable};
+pub use ambit_ports::store::RunRef;
+pub use inbox::InboxCommand;
 pub use library::{Library, LibraryError, ResolvedProfile};
 pub use start::{Rejected, StartError, StartRun, Started};
 pub use view::{
@@ -59,41 +58,6 @@ pub struct Orchestrator {
     pub ids: Arc<dyn IdGenerator>,
     /// The program and its version, as records name it.
     pub program: String,
-}
-
-/// Finds the engine of a policy set.
-#[async_trait]
-pub trait Policies: Send + Sync {
-    /// The engine that decides by exactly the tool rules of this policy set, whose bundle lies in the blobs of the
-    /// project. Where there is none, every call is denied.
-    async fn engine(&self, scope: &Scope, policy: Digest) -> Result<Arc<dyn PolicyEngine>, PolicyUnusable>;
-}
-
-/// Why a policy set has no engine.
-#[derive(Debug, thiserror::Error)]
-#[error("the rules of the policy set {policy} cannot be used: {why}")]
-pub struct PolicyUnusable {
-    /// The policy set.
-    pub policy: Digest,
-    /// What is wrong with it.
-    pub why: String,
-}
-
-/// A run by its owner and id.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunRef {
-    /// Who owns it.
-    pub scope: Scope,
-    /// The run.
-    pub run: RunId,
-}
-
-impl RunRef {
-    /// The run's stream.
-    #[must_use]
-    pub fn stream(&self) -> StreamId {
-        StreamId::Run(self.scope.clone(), self.run.clone())
-    }
 }
 
 /// Why a run could not be driven on. What was committed stays; the run can be driven on later.
@@ -145,14 +109,6 @@ impl DriveError {
 pub trait Observer: Send + Sync {
     /// The run is now in this state; these events led there.
     fn changed(&self, state: &State, events: &[ambit_run::Event]);
-}
-
-/// The state that the records of a run lead to.
-///
-/// # Errors
-/// [`ambit_evidence::v1::ReadError`] where a record has no event.
-pub fn fold(links: &[Link]) -> Result<State, ambit_evidence::v1::ReadError> {
-    links.iter().try_fold(State::Vacant, |state, link| Ok(evolve(state, &link.record.event()?)))
 }
 
 impl Orchestrator {

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use ambit_evidence::v1::{Actor, ActorKind, Body, Environment, Precondition, ProjectBody};
+use ambit_evidence::v1::{Actor, ActorKind, Body, Environment, Precondition, ProjectBody, entries};
 use ambit_ids::UnixMs;
 use ambit_journal::{Entry, Tip, Together};
 use ambit_ports::leases::StreamLease;
@@ -8,7 +8,6 @@ use ambit_ports::store::{Claim, OutboxMessage, StreamId};
 use ambit_run::{Command, Event, Phase, Refusal, State, evolve, step};
 use serde_json::json;
 
-use crate::records::entries;
 use crate::{DriveError, Observer, Orchestrator, RunRef, fold};
 
 /// A run in the hands of this process: its state, the end of its stream, and the lease that lets it write there.

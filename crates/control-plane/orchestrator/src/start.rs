@@ -1,13 +1,12 @@
 use ambit_blueprint::{BudgetCeilings, PolicyRef};
 use ambit_evidence::Project;
-use ambit_evidence::v1::{Actor, Body, Environment, Precondition, ProjectBody};
+use ambit_evidence::v1::{Actor, Body, Environment, Precondition, ProjectBody, entries};
 use ambit_ids::{BlueprintId, Digest, DocumentName, RevisionId, RunId, RunName, Scope, limits};
 use ambit_journal::{Entry, JournalError, Tip, Together};
 use ambit_ports::store::{Claim, StoreError, StreamId};
 use ambit_run::{AgentPin, Command, Pins, State, step};
 
 use crate::live::owner;
-use crate::records::entries;
 use crate::{DriveError, Orchestrator, RunRef};
 
 /// What a customer asks for: a bounded request, not a permission to build anything.
@@ -116,7 +115,7 @@ impl Orchestrator {
             let revision = self.next_revision(&command.scope, &project).await?;
             let run = RunId::new(format!("run_{}", self.ids.next()))
                 .map_err(|_| reject("ID_GENERATOR_FAILED", "the id generator answered no id", ""))?;
-            let pins = admission.pins(run, revision);
+            let pins = admission.pins(run, revision)?;
             match self.create(pins, loaded.tip.leaf).await? {
                 Created::Run(run) => return Ok(Started { run, existed: false }),
                 Created::NameTaken => {

@@ -161,9 +161,8 @@ async fn decide(orchestrator: &Orchestrator, request: &Request) -> Result<(Decis
     match orchestrator.policies.engine(&request.scope, request.policy).await {
         Ok(engine) => {
             let decision = engine.decide(request);
-            let instead: Vec<String> =
-                decision.rules.iter().filter_map(|rule| engine.instead(rule)).collect();
-            Ok((decision, instead.join(" ")))
+            let instead = engine.alternatives(&decision);
+            Ok((decision, instead))
         }
         Err(_) => {
             let missing = Decision {

@@ -13,7 +13,7 @@ use ambit_blueprint::{Blueprint, Document};
 use ambit_canonical::EncodeError;
 use ambit_evidence::signature::{VerificationKey, approval_decision_message, blueprint_approval_message};
 use ambit_evidence::v1::{Actor, ActorKind, Body, Environment, Precondition, ProjectBody};
-use ambit_evidence::{DocumentKey, Project};
+use ambit_evidence::{DocumentKey, Project, RevisionRequest};
 use ambit_ids::{ApproverId, BlueprintId, CaseId, Digest, DocumentName, ProposalId, RevisionId, Scope};
 use ambit_journal::{Entry, Journal, JournalError};
 use ambit_ports::blobs::{BlobError, BlobStore};
@@ -308,23 +308,18 @@ impl Projects {
         if !self.project(scope).await?.is_approved(&wish.blueprint, wish.digest) {
             return Err(ProjectError::Wish(format!("{} is not approved", wish.blueprint)));
         }
-        let request = Digest::of(
-            format!(
-                "ambit.revision-request/v1\n{scope}\n{}\n{}\n{}\n{}\n",
-                wish.revision, wish.digest, wish.case, wish.text
-            )
-            .as_bytes(),
-        );
-        if self.project(scope).await?.request(request).is_some() {
-            return Ok(request);
-        }
-        let body = ProjectBody::RevisionRequested {
-            request,
+        let asked = RevisionRequest {
             text: wish.text.clone(),
             revision: wish.revision,
             blueprint: wish.digest,
             case: wish.case.clone(),
         };
+        let request = asked.digest(scope);
+        if self.project(scope).await?.request(request).is_some() {
+            return Ok(request);
+        }
+        let RevisionRequest { text, revision, blueprint, case } = asked;
+        let body = ProjectBody::RevisionRequested { request, text, revision, blueprint, case };
         self.record(scope, human(by), Some(request), body, &[]).await?;
         Ok(request)
     }

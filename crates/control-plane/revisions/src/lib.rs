@@ -128,8 +128,10 @@ impl Revisions {
         for (_, bytes) in contents.iter() {
             self.blobs.put(scope, Bytes::copy_from_slice(bytes)).await.map_err(blob)?;
         }
-        // Objects come with the root first; the root makes the tree findable and therefore goes last.
-        for object in tree.objects().into_iter().rev() {
+        let (root, below): (Vec<_>, Vec<_>) =
+            tree.objects().into_iter().partition(|object| object.digest == digest);
+        // The root makes the tree findable and therefore goes last.
+        for object in below.into_iter().chain(root) {
             self.blobs.put(scope, object.bytes.into()).await.map_err(blob)?;
         }
         self.cache.put(scope, digest, tree);

@@ -2,8 +2,9 @@ use std::fmt;
 
 use ambit_canonical::EncodeError;
 use ambit_ids::{Digest, OrganizationId, ProjectId, RunId, limits};
+use ambit_run::{State, evolve};
 
-use crate::v1::Record;
+use crate::v1::{ReadError, Record};
 
 /// The leaf hash of a record: SHA-256 of a zero byte and the bytes (RFC 6962, section 2.1), so that one hash serves the
 /// chain and a Merkle tree.
@@ -145,4 +146,12 @@ fn check_link(
         }
         _ => Ok(Link { record, leaf }),
     }
+}
+
+/// The state that the records of a run lead to.
+///
+/// # Errors
+/// [`ReadError`] where a record has no event.
+pub fn fold<'a>(links: impl IntoIterator<Item = &'a Link>) -> Result<State, ReadError> {
+    links.into_iter().try_fold(State::Vacant, |state, link| Ok(evolve(state, &link.record.event()?)))
 }

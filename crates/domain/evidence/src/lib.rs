@@ -6,11 +6,15 @@
 #![forbid(unsafe_code)]
 
 mod chain;
+mod decision;
+mod eligibility;
 mod head;
 mod project;
 pub mod signature;
 pub mod v1;
 
-pub use chain::{ChainBreak, ChainFault, Link, StreamName, leaf_hash, verify_chain};
+pub use chain::{ChainBreak, ChainFault, Link, StreamName, fold, leaf_hash, verify_chain};
+pub use decision::SignedDecision;
+pub use eligibility::{Ineligible, eligibility};
 pub use head::head_message;
 pub use project::{ClosedRun, DocumentKey, Project, RevisionRequest};

@@ -42,6 +42,18 @@ pub struct RevisionRequest {
     pub case: CaseId,
 }
 
+impl RevisionRequest {
+    /// The digest of the request: what a run that answers it is pinned to.
+    #[must_use]
+    pub fn digest(&self, scope: &Scope) -> Digest {
+        let Self { text, revision, blueprint, case } = self;
+        Digest::of(
+            format!("ambit.revision-request/v1\n{scope}\n{revision}\n{blueprint}\n{case}\n{text}\n")
+                .as_bytes(),
+        )
+    }
+}
+
 /// Where the chain of a run ended, as its project recorded it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClosedRun {

@@ -24,5 +24,5 @@ pub use identifier::{
 };
 pub use path::{PathError, RepoPath};
 pub use pattern::{PathPattern, PathSet, PatternError};
-pub use quantity::{ByteCount, DurationMs, MicroUsd, ParseMoneyError, UnixMs};
+pub use quantity::{ByteCount, DurationMs, MicroUsd, ParseMomentError, ParseMoneyError, UnixMs};
 pub use scope::Scope;

@@ -169,6 +169,43 @@ impl fmt::Display for UnixMs {
     }
 }
 
+/// A text is not a moment as records spell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a moment is RFC 3339 in UTC with exactly three decimals, such as 2026-11-29T23:59:59.999Z")]
+pub struct ParseMomentError;
+
+impl FromStr for UnixMs {
+    type Err = ParseMomentError;
+
+    /// Reads exactly what [`Display`](fmt::Display) writes, for the years up to 9999: there is no second spelling.
+    fn from_str(text: &str) -> Result<Self, ParseMomentError> {
+        let number = |at: std::ops::Range<usize>| {
+            let digits = text.get(at).filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
+            digits.and_then(|digits| digits.parse::<u64>().ok()).ok_or(ParseMomentError)
+        };
+        if text.len() != 24 {
+            return Err(ParseMomentError);
+        }
+        let days = days_since_1970(number(0..4)?, number(5..7)?, number(8..10)?).ok_or(ParseMomentError)?;
+        let seconds = number(11..13)? * 3_600 + number(14..16)? * 60 + number(17..19)?;
+        let moment = Self(days * 86_400_000 + seconds * 1_000 + number(20..23)?);
+        if moment.to_string() == text { Ok(moment) } else { Err(ParseMomentError) }
+    }
+}
+
+/// The inverse of [`civil_date`]; `None` before 1970 or where there is no such month. A day that the month does not
+/// have is one of the next.
+fn days_since_1970(year: u64, month: u64, day: u64) -> Option<u64> {
+    if year < 1970 || !(1..=12).contains(&month) {
+        return None;
+    }
+    let year = year - u64::from(month <= 2);
+    let (era, year_of_era) = (year / 400, year % 400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day.checked_sub(1)?;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    (era * 146_097 + day_of_era).checked_sub(719_468)
+}
+
 /// The Gregorian date of a day counted from 1970-01-01, by eras of 400 years that start in March.
 fn civil_date(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
@@ -212,6 +249,32 @@ mod tests {
         assert_eq!(UnixMs::new(951_782_400_123).to_string(), "2000-02-29T00:00:00.123Z");
         assert_eq!(UnixMs::new(1_795_996_799_999).to_string(), "2026-11-29T23:59:59.999Z");
         assert_eq!(UnixMs::new(4_107_542_400_000).to_string(), "2100-03-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn a_moment_reads_back_and_has_no_second_spelling() {
+        for day in (0..2_932_897_u64).step_by(61) {
+            let moment = UnixMs::new(day * 86_400_000 + day % 86_400_000);
+            assert_eq!(moment.to_string().parse(), Ok(moment));
+        }
+        for wrong in [
+            "",
+            "2026-11-29T23:59:59Z",
+            "2026-11-29T23:59:59.999+00:00",
+            "2026-11-29t23:59:59.999z",
+            "2026-02-29T00:00:00.000Z",
+            "2026-13-01T00:00:00.000Z",
+            "2026-00-01T00:00:00.000Z",
+            "2026-01-00T00:00:00.000Z",
+            "2026-01-01T24:00:00.000Z",
+            "2026-01-01T00:60:00.000Z",
+            "1969-12-31T23:59:59.999Z",
+            "2026-11-29 23:59:59.999Z",
+            "+026-11-29T23:59:59.999Z",
+            "2026-11-29T23:59:59.\u{e9}9Z",
+        ] {
+            assert!(wrong.parse::<UnixMs>().is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod approvals;
 mod call;
 mod command;
 mod denial;
+mod derive;
 mod event;
 mod evolve;
 mod gate_book;
@@ -38,6 +39,7 @@ pub use approvals::{
 pub use call::ToolCall;
 pub use command::{Answered, AssessedCall, Command, Finding, PatchFinding, Proposal, Refusal};
 pub use denial::{Denial, DenialCode};
+pub use derive::{Circumstances, PinnedDocuments, PinsError};
 pub use event::{AppliedPatch, CallDecided, CallOutcome, ChargeBasis, Event, Observation, SandboxHeld};
 pub use evolve::evolve;
 pub use gate_book::{GateBook, GateRecord, GateStatus};

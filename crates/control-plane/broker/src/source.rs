@@ -1,0 +1,43 @@
+use ambit_revisions::Revisions;
+use ambit_run::{InFlight, ToolCall};
+
+use crate::perform::Performed;
+use crate::{BrokerError, Ground};
+
+/// What can be found out about calls from the source alone. It changes nothing, so whoever checks a run afterwards finds
+/// out the same in the same way.
+#[derive(Clone)]
+pub struct Source {
+    pub(crate) revisions: Revisions,
+}
+
+impl Source {
+    /// The source behind a source service.
+    #[must_use]
+    pub fn new(revisions: Revisions) -> Self {
+        Self { revisions }
+    }
+
+    /// Performs a call that only looks at the source.
+    ///
+    /// # Errors
+    /// [`BrokerError`], and [`BrokerError::Altered`] where the call does more than look.
+    pub async fn look(&self, ground: &Ground, flight: &InFlight) -> Result<Performed, BrokerError> {
+        match &flight.call {
+            ToolCall::ReadProjectFile { revision_id, path, .. } => {
+                self.read_file(ground, flight.tree, *revision_id, path).await
+            }
+            ToolCall::ListProjectFiles { revision_id, under, .. } => {
+                self.list_files(ground, flight.tree, *revision_id, under.as_ref()).await
+            }
+            ToolCall::SearchProjectText { revision_id, text, under, .. } => {
+                self.search_text(ground, flight.tree, *revision_id, text, under.as_ref()).await
+            }
+            ToolCall::ApplyProjectPatch { .. }
+            | ToolCall::RunNamedGate { .. }
+            | ToolCall::RequestScopedApproval { .. } => {
+                Err(BrokerError::Altered("the call does more than look at the source"))
+            }
+        }
+    }
+}

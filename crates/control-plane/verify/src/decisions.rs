@@ -1,0 +1,207 @@
+//! Assesses every call again from the source, and decides it again by the pinned rules.
+
+use std::collections::BTreeMap;
+
+use ambit_broker::{Assessment, BrokerError, Ground, Source};
+use ambit_policy::Request;
+use ambit_ports::policy::{Policies, PolicyEngine};
+use ambit_run::{CallDecided, CallOutcome, DenialCode, Event, Pins, ProposedCall, ToolCall};
+use serde_json::Value;
+
+use crate::findings::{Findings, refuting, unsettled};
+use crate::report::{Finding, LinkName};
+use crate::trace::Trace;
+use crate::vault::{RECEIPT_BYTES, Vault, of_revision};
+
+/// What every call would do, by the position of its record.
+pub(crate) type Assessments = BTreeMap<usize, Result<Assessment, Finding>>;
+
+/// Finds out again what every call of the run would do to the tree that was current.
+pub(crate) async fn assess(
+    trace: &Trace<'_>,
+    ground: &Ground,
+    source: &Source,
+    vault: &Vault,
+) -> Assessments {
+    let mut assessments = Assessments::new();
+    for (at, decided) in trace.calls() {
+        assessments.insert(at, assess_one(trace, at, decided, ground, source, vault).await);
+    }
+    assessments
+}
+
+async fn assess_one(
+    trace: &Trace<'_>,
+    at: usize,
+    decided: &CallDecided,
+    ground: &Ground,
+    source: &Source,
+    vault: &Vault,
+) -> Result<Assessment, Finding> {
+    let head = match trace.dossier(at) {
+        Some(dossier) => dossier.head,
+        None => return Err(refuting(trace.name(at), "there is no run yet")),
+    };
+    let patch = match &decided.call {
+        ToolCall::ApplyProjectPatch { patch, patch_bytes, .. } => {
+            let what = "the proposed patch";
+            let bytes = vault.read(&ground.pins.scope, what, *patch, *patch_bytes).await?;
+            if bytes.len() as u64 != patch_bytes.get() {
+                return Err(refuting(trace.name(at), format!("the patch has {} bytes", bytes.len())));
+            }
+            Some(bytes.to_vec())
+        }
+        _ => None,
+    };
+    // The words of a hypothesis change nothing about what a call would do.
+    let proposed =
+        ProposedCall { call: decided.call.clone(), patch, step: decided.step.clone(), hypothesis: None };
+    source.assess(ground, head, &proposed).await.map_err(|error| of_broker(trace.name(at), &error))
+}
+
+/// What a failure to look at the source says.
+pub(crate) fn of_broker(link: LinkName, error: &BrokerError) -> Finding {
+    match error {
+        BrokerError::Revision(error) => of_revision(error),
+        BrokerError::Altered(what) => refuting(link, *what),
+        other => unsettled(Some(link), format!("{other} ({})", other.code())),
+    }
+}
+
+/// Makes every request again, compares it with the one that was kept, and decides it again.
+pub(crate) async fn check(
+    trace: &Trace<'_>,
+    pins: &Pins,
+    assessments: &Assessments,
+    policies: &dyn Policies,
+    vault: &Vault,
+) -> Findings {
+    let mut findings = Findings::default();
+    if assessments.is_empty() {
+        return findings;
+    }
+    let engine = match policies.engine(&pins.scope, pins.policy).await {
+        Ok(engine) => engine,
+        Err(error) => {
+            let link = LinkName::Document { what: "the policy set".to_owned(), digest: pins.policy };
+            findings.push(unsettled(Some(link), error.to_string()));
+            return findings;
+        }
+    };
+    for (at, decided) in trace.calls() {
+        match assessments.get(&at) {
+            Some(Ok(assessment)) => {
+                let request = check_request(trace, at, decided, pins, assessment, vault).await;
+                if let Some(request) = findings.take(request) {
+                    findings.take(check_answer(trace, at, decided, &request, engine.as_ref()));
+                }
+            }
+            Some(Err(finding)) => findings.push(finding.clone()),
+            None => findings.push(unsettled(Some(trace.name(at)), "the call was not assessed")),
+        }
+    }
+    findings
+}
+
+/// The request that must have been decided, if it is the one whose digest the record names and whose bytes were kept.
+async fn check_request(
+    trace: &Trace<'_>,
+    at: usize,
+    decided: &CallDecided,
+    pins: &Pins,
+    assessment: &Assessment,
+    vault: &Vault,
+) -> Result<Request, Finding> {
+    if assessment.arguments != decided.arguments {
+        let why = format!("the arguments have the digest {}", assessment.arguments);
+        return Err(refuting(trace.name(at), why));
+    }
+    let input = decided.decision.input;
+    let kept = vault.read(&pins.scope, "the policy request", input, RECEIPT_BYTES).await?;
+    let requests = requests(trace, at, decided, pins, assessment);
+    for request in &requests {
+        if request.to_canonical().is_ok_and(|bytes| bytes.as_bytes() == kept) {
+            return Ok(request.clone());
+        }
+    }
+    let differing = requests.first().map_or_else(|| "everything".to_owned(), |made| differing(made, &kept));
+    Err(refuting(trace.name(at), format!("the request that was decided differs in: {differing}")))
+}
+
+/// The requests that can have been made: an approval that was in hand when the call was looked at may have ended by the
+/// time it was decided.
+fn requests(
+    trace: &Trace<'_>,
+    at: usize,
+    decided: &CallDecided,
+    pins: &Pins,
+    assessment: &Assessment,
+) -> Vec<Request> {
+    let settled = (0..at).rev().find(|before| matches!(trace.events[*before], Event::TurnSettled { .. }));
+    let Some(settled) = settled else { return Vec::new() };
+    let Some(dossier) = trace.dossier(settled) else { return Vec::new() };
+    let moments = [trace.times[settled], trace.times[settled.saturating_sub(1)]];
+    let mut requests: Vec<Request> = moments
+        .into_iter()
+        .map(|moment| Request {
+            scope: pins.scope.clone(),
+            run: pins.run.clone(),
+            blueprint: pins.blueprint.digest,
+            policy: pins.policy,
+            tool: decided.call.tool(),
+            arguments: assessment.arguments,
+            facts: assessment.facts.clone(),
+            asked: match &decided.call {
+                ToolCall::RequestScopedApproval { capability, .. } => Some(*capability),
+                _ => None,
+            },
+            approval: dossier.approvals.as_fact(assessment.arguments, moment),
+        })
+        .collect();
+    requests.dedup();
+    requests
+}
+
+/// The members in which a kept request differs from the one that follows from the run.
+fn differing(made: &Request, kept: &[u8]) -> String {
+    let (made, kept) = (serde_json::to_value(made), serde_json::from_slice::<Value>(kept));
+    let (Ok(Value::Object(made)), Ok(Value::Object(kept))) = (made, kept) else {
+        return "everything".to_owned();
+    };
+    let names: Vec<&str> = made
+        .iter()
+        .filter(|(name, value)| kept.get(*name) != Some(value))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if names.is_empty() { "its form".to_owned() } else { names.join(", ") }
+}
+
+fn check_answer(
+    trace: &Trace<'_>,
+    at: usize,
+    decided: &CallDecided,
+    request: &Request,
+    engine: &dyn PolicyEngine,
+) -> Result<(), Finding> {
+    let answer = engine.decide(request);
+    let recorded = &decided.decision;
+    if (answer.verdict, &answer.rules) == (recorded.verdict, &recorded.rules) {
+        let told = told_instead(decided);
+        return if told.is_none_or(|told| *told == engine.alternatives(&answer)) {
+            Ok(())
+        } else {
+            Err(refuting(trace.name(at), "the pinned rules say something else is possible instead"))
+        };
+    }
+    let rules: Vec<&str> = answer.rules.iter().map(ambit_ids::RuleId::as_str).collect();
+    let why = format!("the pinned rules answer {:?} by {}", answer.verdict, rules.join(", "));
+    Err(refuting(trace.name(at), why))
+}
+
+/// What was told to be possible instead of a call that the policy denied.
+pub(crate) fn told_instead(decided: &CallDecided) -> Option<&String> {
+    match &decided.outcome {
+        CallOutcome::Denied(denial) if denial.code == DenialCode::PolicyDenied => Some(&denial.instead),
+        _ => None,
+    }
+}
