@@ -36,7 +36,7 @@ const REGISTRY: &str = "where packages come from is the affair of whoever builds
 const UNFINISHED: &str = "finish it, or write down elsewhere what is missing";
 const TRACER: &str = "what runs every job knows no particular one";
 /// The lab plays the tracer job, and is the only part of the product that knows it.
-const LAB: &[&str] = &["crates/bins/ambit/src/lab.rs", "crates/bins/ambit/src/lab/"];
+const LAB: &[&str] = &["crates/bins/ambit/build.rs", "crates/bins/ambit/src/lab/"];
 
 /// TAP marks with this word what need not pass yet.
 const TAP: &[&str] = &["crates/domain/gates/src/runner/tap.rs"];

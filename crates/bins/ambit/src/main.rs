@@ -1,2 +1,67 @@
-//! The composition root: only this crate knows which adapters exist.
-fn main() {}
+//! The command line of Ambit, and its composition root.
+
+#![forbid(unsafe_code)]
+
+mod answer;
+mod cli;
+mod compose;
+mod context;
+mod failure;
+mod home;
+mod lab;
+mod story;
+mod text;
+mod verbs;
+mod watch;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::answer::Answer;
+use crate::cli::Cli;
+use crate::context::Context;
+use crate::failure::{Failure, exit};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let code = if error.use_stderr() { exit::USAGE } else { exit::OK };
+            // A terminal that is gone cannot be told anything either.
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let json = cli.global.json;
+    let result = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::of("RUNTIME_FAILED", &error))
+        .and_then(|runtime| runtime.block_on(run(cli)));
+    ExitCode::from(tell(json, result))
+}
+
+async fn run(cli: Cli) -> Result<Answer, Failure> {
+    let context = Context::new(&cli.global)?;
+    verbs::dispatch(context, cli.verb).await
+}
+
+/// Results go to standard output, everything else to standard error.
+fn tell(json: bool, result: Result<Answer, Failure>) -> u8 {
+    match result {
+        Ok(answer) => {
+            let text = if json { format!("{:#}\n", answer.json) } else { answer.text };
+            // A reader that went away has read what it wanted.
+            let _ = std::io::stdout().write_all(text.as_bytes());
+            answer.exit
+        }
+        Err(failure) => {
+            let text = if json { format!("{:#}\n", failure.to_json()) } else { format!("{failure}\n") };
+            let _ = std::io::stderr().write_all(text.as_bytes());
+            failure.exit()
+        }
+    }
+}

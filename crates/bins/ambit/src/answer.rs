@@ -1,0 +1,31 @@
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::failure::{Failure, exit};
+
+/// What a command answers: the same for people and for programs, and an exit code.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) json: Value,
+    pub(crate) exit: u8,
+}
+
+impl Answer {
+    /// An answer that went well.
+    pub(crate) fn new(text: impl Into<String>, json: Value) -> Self {
+        Self { text: text.into(), json, exit: exit::OK }
+    }
+
+    /// An answer whose JSON is a value as it is.
+    pub(crate) fn of<T: Serialize>(text: impl Into<String>, value: &T) -> Result<Self, Failure> {
+        let json = serde_json::to_value(value).map_err(|error| Failure::of("OUTPUT_UNWRITABLE", &error))?;
+        Ok(Self::new(text, json))
+    }
+
+    /// The same answer with another exit code.
+    pub(crate) const fn exiting(mut self, exit: u8) -> Self {
+        self.exit = exit;
+        self
+    }
+}

@@ -1,0 +1,382 @@
+use std::path::PathBuf;
+
+use ambit_ids::{
+    ApproverId, BlueprintId, CaseId, Digest, DocumentName, GateId, ImageName, MicroUsd, OrganizationId,
+    ProjectId, ProposalId, RevisionId, RunName,
+};
+use clap::{Args, Parser, Subcommand};
+
+/// Runs coding agents as bounded, visible, revisioned jobs.
+///
+/// An agent only proposes; a policy outside of it decides, gates run in a sandbox without a network, and everything that
+/// happened is kept as evidence.
+#[derive(Debug, Parser)]
+#[command(name = "ambit", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Global {
+    /// Answer in JSON.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Say nothing while working.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// Never wait for a person.
+    #[arg(long, global = true)]
+    pub(crate) no_input: bool,
+    /// Where state is kept [default: $AMBIT_HOME, or ambit in the user's data directory].
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) home: Option<PathBuf>,
+    /// The organisation.
+    #[arg(long, global = true, env = "AMBIT_ORG", default_value = "local", value_name = "ORG")]
+    pub(crate) org: OrganizationId,
+    /// The project.
+    #[arg(long, global = true, env = "AMBIT_PROJECT", default_value = "default", value_name = "PROJECT")]
+    pub(crate) project: ProjectId,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Say who may approve.
+    #[command(subcommand)]
+    Approver(ApproverVerb),
+    /// Check, approve and show blueprints.
+    #[command(subcommand)]
+    Blueprint(BlueprintVerb),
+    /// Check execution profiles.
+    #[command(subcommand)]
+    Profile(ProfileVerb),
+    /// List and show the commands that gates name.
+    #[command(subcommand)]
+    Catalog(CatalogVerb),
+    /// Capture and list sandbox images.
+    #[command(subcommand)]
+    Image(ImageVerb),
+    /// Start, watch and end runs.
+    #[command(subcommand)]
+    Run(RunVerb),
+    /// Show what a gate said.
+    #[command(subcommand)]
+    Gate(GateVerb),
+    /// Import, list and compare source revisions.
+    #[command(subcommand)]
+    Revision(RevisionVerb),
+    /// Approve one proposal.
+    Approve(DecideArgs),
+    /// Deny one proposal.
+    Deny(DecideArgs),
+    /// List, show and verify evidence.
+    #[command(subcommand)]
+    Trace(TraceVerb),
+    /// Show what the sandbox backend can do here.
+    #[command(subcommand)]
+    Backend(BackendVerb),
+    /// List the typed tools.
+    #[command(subcommand)]
+    Tools(ToolsVerb),
+    /// Test a blueprint's probes of other kinds of application, without a sandbox.
+    #[command(subcommand)]
+    Probe(ProbeVerb),
+    /// Find out what is missing on this machine, and how to mend it.
+    Doctor,
+    /// Play the whole story on the example application.
+    Lab(LabArgs),
+    /// Try the four attacks that must never work.
+    Smoke,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ApproverVerb {
+    /// Make a credential and register who holds it. It is shown once and kept nowhere.
+    Init {
+        /// The name of the person.
+        #[arg(long, default_value = "approver")]
+        name: ApproverId,
+        /// Write the credential to this new file instead of showing it.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CredentialArgs {
+    /// The file with the approver's credential; without it, it is asked for at the terminal.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) credential_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BlueprintVerb {
+    /// Check a blueprint.
+    Validate {
+        /// The document.
+        file: PathBuf,
+    },
+    /// Approve exactly this content of a blueprint.
+    Approve {
+        /// The document.
+        file: PathBuf,
+        #[command(flatten)]
+        credential: CredentialArgs,
+    },
+    /// Show a blueprint: a file, or one that is registered.
+    Show {
+        /// A file, or the name of a registered blueprint.
+        blueprint: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProfileVerb {
+    /// Check a profile.
+    Validate {
+        /// The document.
+        file: PathBuf,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CatalogVerb {
+    /// List the commands of the newest registered catalog, or of a file.
+    List {
+        /// Read this file instead.
+        #[arg(long, value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+    /// Show one command.
+    Show {
+        /// The command.
+        command: GateId,
+        /// Read this file instead.
+        #[arg(long, value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+    /// Register a catalog with the project.
+    Register {
+        /// The document.
+        file: PathBuf,
+    },
+    /// Write a catalog with `${image}` replaced by the digest of a captured image.
+    Pin {
+        /// The document with `${image}` in place of digests.
+        file: PathBuf,
+        /// The image.
+        #[arg(long)]
+        image: ImageName,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImageVerb {
+    /// Take tools of this machine, with everything they need, into an image.
+    Capture {
+        /// The name of the image.
+        #[arg(long)]
+        name: ImageName,
+        /// Tools, by name or absolute path.
+        #[arg(required = true)]
+        tools: Vec<String>,
+    },
+    /// List the images of this machine.
+    List,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunVerb {
+    /// Start a run and stay with it until it is over.
+    Start(Box<StartArgs>),
+    /// List the runs of the project.
+    List,
+    /// Show a run.
+    Show {
+        /// The run, by name or id.
+        run: String,
+    },
+    /// Watch a run until it is over.
+    Watch {
+        /// The run, by name or id.
+        run: String,
+    },
+    /// End a run.
+    Cancel {
+        /// The run, by name or id.
+        run: String,
+    },
+    /// Drive on a run whose process ended.
+    Resume {
+        /// The run, by name or id.
+        run: String,
+        /// The transcript that the run was started with.
+        #[arg(long, value_name = "FILE")]
+        agent: PathBuf,
+    },
+    /// Ask for a change of a run's revision, within a case of the same blueprint.
+    Revise(ReviseArgs),
+    /// Write everything about a run to a new directory.
+    Export {
+        /// The run, by name or id.
+        run: String,
+        /// The directory, which must not exist.
+        #[arg(long, short, value_name = "DIR")]
+        out: PathBuf,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct StartArgs {
+    /// A name for the run. Starting twice under one name is one run.
+    pub(crate) name: Option<RunName>,
+    /// The approved blueprint.
+    #[arg(long)]
+    pub(crate) blueprint: BlueprintId,
+    /// The digest of the blueprint that is meant [default: the newest that is registered].
+    #[arg(long)]
+    pub(crate) digest: Option<Digest>,
+    /// The revision to start from, or a directory to import first.
+    #[arg(long, value_name = "REV|DIR")]
+    pub(crate) base: String,
+    /// The catalog of commands to register first.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) catalog: Option<PathBuf>,
+    /// The execution profile.
+    #[arg(long, default_value = "secure-generation-v1")]
+    pub(crate) profile: DocumentName,
+    /// The transcript of the agent.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) agent: PathBuf,
+    /// The most model steps.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_steps: Option<u32>,
+    /// The most money, in US dollars.
+    #[arg(long, value_name = "USD")]
+    pub(crate) max_cost_usd: Option<MicroUsd>,
+    /// The revision request that the run answers.
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) request: Option<Digest>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReviseArgs {
+    /// The run whose revision is to be changed, by name or id.
+    pub(crate) run: String,
+    /// What is wanted.
+    pub(crate) text: String,
+    /// The acceptance case that it belongs to.
+    #[arg(long)]
+    pub(crate) case: CaseId,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GateVerb {
+    /// Show an execution of a gate.
+    Show {
+        /// The run, by name or id.
+        run: String,
+        /// The gate.
+        gate: GateId,
+        /// Which execution, counted from 1 [default: the newest].
+        #[arg(long)]
+        attempt: Option<u32>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RevisionVerb {
+    /// Make a directory the next revision of the project.
+    Import {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// List the revisions.
+    Log,
+    /// Show a revision.
+    Show {
+        /// The revision.
+        revision: RevisionId,
+    },
+    /// Compare two revisions.
+    Diff {
+        /// The one.
+        before: RevisionId,
+        /// The other.
+        after: RevisionId,
+    },
+    /// Derive from the evidence whether a revision may be previewed.
+    Eligible {
+        /// The revision.
+        revision: RevisionId,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DecideArgs {
+    /// The proposal.
+    pub(crate) proposal: ProposalId,
+    /// The digest of what was seen.
+    #[arg(long)]
+    pub(crate) digest: Digest,
+    #[command(flatten)]
+    pub(crate) credential: CredentialArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TraceVerb {
+    /// List the records of the project, or its refusals and denials.
+    List {
+        /// Only denials and refusals, of all runs too.
+        #[arg(long)]
+        denials: bool,
+    },
+    /// Show the records of a run.
+    Show {
+        /// The run, by name or id.
+        run: String,
+    },
+    /// Verify a run, or all of the project.
+    Verify {
+        /// The run, by name or id.
+        run: Option<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BackendVerb {
+    /// Measure the backend and show what was found.
+    Inspect,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsVerb {
+    /// List the typed tools with their contracts.
+    List,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProbeVerb {
+    /// Run the probes of a blueprint.
+    Run {
+        /// The blueprint.
+        #[arg(value_name = "FILE")]
+        archetypes: PathBuf,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct LabArgs {
+    /// Keep everything that the lab produced in this new directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// The execution profile [default: secure-generation-v1, or laptop-v1 where this machine cannot limit a sandbox as a
+    /// whole].
+    #[arg(long)]
+    pub(crate) profile: Option<DocumentName>,
+    /// Leave the seeded bug out, so that the story does not hold.
+    #[arg(long, hide = true)]
+    pub(crate) without_bug: bool,
+}

@@ -1,0 +1,130 @@
+use std::io::{IsTerminal as _, Write as _};
+
+use ambit_evidence::Project;
+use ambit_ids::{RunId, RunName, Scope};
+use ambit_orchestrator::{DriveError, RunRef};
+use ambit_run::State;
+
+use crate::cli::Global;
+use crate::compose::Services;
+use crate::failure::Failure;
+use crate::home::Home;
+
+/// Where a command acts, and how it talks.
+pub(crate) struct Context {
+    pub(crate) home: Home,
+    pub(crate) scope: Scope,
+    pub(crate) json: bool,
+    quiet: bool,
+    no_input: bool,
+}
+
+impl Context {
+    pub(crate) fn new(global: &Global) -> Result<Self, Failure> {
+        Ok(Self {
+            home: Home::find(global.home.as_deref())?,
+            scope: Scope { organization: global.org.clone(), project: global.project.clone() },
+            json: global.json,
+            quiet: global.quiet,
+            no_input: global.no_input,
+        })
+    }
+
+    /// The same, acting on another home and project.
+    pub(crate) fn elsewhere(&self, home: Home, scope: Scope) -> Self {
+        Self { home, scope, json: self.json, quiet: self.quiet, no_input: self.no_input }
+    }
+
+    /// Opens the services over the home.
+    pub(crate) fn open(&self) -> Result<Services, Failure> {
+        Services::open(&self.home)
+    }
+
+    /// Whether nothing is to be said while working.
+    pub(crate) const fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Says something about the progress of the work.
+    pub(crate) fn note(&self, line: &str) {
+        if !self.quiet {
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }
+    }
+
+    /// Whether a person can be asked.
+    pub(crate) fn can_ask(&self) -> bool {
+        !self.no_input && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    }
+
+    /// Who acts, as far as this machine tells: the user's name. It is a label; approving needs a credential.
+    pub(crate) fn user() -> String {
+        let name = std::env::var("USER").ok().filter(|name| RunName::new(name.clone()).is_ok());
+        name.unwrap_or_else(|| "user".to_owned())
+    }
+}
+
+impl Services {
+    /// What follows from the project's stream.
+    pub(crate) async fn project(&self, scope: &Scope) -> Result<Project, Failure> {
+        self.projects.project(scope).await.map_err(|error| Failure::of(error.code(), &error))
+    }
+
+    /// A run by its name or id, with its state. Whatever is not found is answered alike.
+    pub(crate) async fn run(&self, scope: &Scope, named: &str) -> Result<(RunRef, State), Failure> {
+        let run = self.find(scope, named).await?;
+        match self.orchestrator.state(&run).await {
+            Ok(state) => Ok((run, state)),
+            Err(DriveError::NotFound) => Err(run_missing(scope, named)),
+            Err(error) => Err(Failure::of(error.code(), &error)),
+        }
+    }
+
+    /// A run by its name or id, whatever became of its records: a name or an id that the project knows is a run.
+    pub(crate) async fn find(&self, scope: &Scope, named: &str) -> Result<RunRef, Failure> {
+        let by_name = match RunName::new(named) {
+            Ok(name) => self
+                .store
+                .claim(scope, &format!("run-name/{name}"))
+                .await
+                .map_err(|error| Failure::of(error.code(), &error))?,
+            Err(_) => None,
+        };
+        let missing = || run_missing(scope, named);
+        let run = match by_name {
+            Some(id) => RunId::new(id).map_err(|_| missing())?,
+            None => {
+                let run = RunId::new(named).map_err(|_| missing())?;
+                if !self.run_ids(scope).await?.contains(&run) {
+                    return Err(missing());
+                }
+                run
+            }
+        };
+        Ok(RunRef { scope: scope.clone(), run })
+    }
+
+    /// Every run of a project, oldest first.
+    pub(crate) async fn run_ids(&self, scope: &Scope) -> Result<Vec<RunId>, Failure> {
+        let mut runs: Vec<RunId> = Vec::new();
+        loop {
+            let page = self
+                .store
+                .runs(scope, runs.last(), PAGE)
+                .await
+                .map_err(|error| Failure::of(error.code(), &error))?;
+            let last = page.len() < PAGE;
+            runs.extend(page);
+            if last {
+                return Ok(runs);
+            }
+        }
+    }
+}
+
+const PAGE: usize = 256;
+
+fn run_missing(scope: &Scope, named: &str) -> Failure {
+    Failure::new("RUN_NOT_FOUND", format!("there is no run {named} in {scope}"))
+        .help("`ambit run list` shows the runs of the project")
+}

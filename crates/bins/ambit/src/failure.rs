@@ -1,0 +1,123 @@
+//! What a person is told when something did not work: a stable code, what happened, and what to do next.
+
+use std::error::Error;
+use std::fmt;
+
+use serde_json::{Value, json};
+
+/// The exit codes. They are part of the interface and never change their meaning.
+pub(crate) mod exit {
+    /// Done; of a run: it completed.
+    pub(crate) const OK: u8 = 0;
+    /// Something in the program or the machine failed.
+    pub(crate) const INTERNAL: u8 = 1;
+    /// The command or a document was wrong.
+    pub(crate) const USAGE: u8 = 2;
+    /// The run ended without its gates passing.
+    pub(crate) const RUN_FAILED: u8 = 3;
+    /// The policy denied.
+    pub(crate) const DENIED: u8 = 4;
+    /// A limit of the budget was reached.
+    pub(crate) const BUDGET: u8 = 5;
+    /// A person must decide, and nobody can be asked.
+    pub(crate) const NEEDS_APPROVAL: u8 = 6;
+    /// The run was cancelled.
+    pub(crate) const CANCELLED: u8 = 7;
+    /// An approval was denied or ran out.
+    pub(crate) const APPROVAL: u8 = 8;
+    /// The backend or a capability is not to be had.
+    pub(crate) const UNAVAILABLE: u8 = 9;
+    /// A trace or a bundle is refuted.
+    pub(crate) const REFUTED: u8 = 10;
+    /// Not found, or not allowed to know.
+    pub(crate) const NOT_FOUND: u8 = 11;
+    /// It could not be verified.
+    pub(crate) const UNVERIFIED: u8 = 12;
+    /// Interrupted from the keyboard.
+    pub(crate) const INTERRUPTED: u8 = 130;
+}
+
+/// Why a command did not do what it was asked to.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: String,
+    message: String,
+    help: String,
+    exit: u8,
+}
+
+impl Failure {
+    pub(crate) fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        let code = code.into();
+        Self { exit: exit_of(&code), code, message: message.into(), help: String::new() }
+    }
+
+    /// A failure of a part below, with the whole chain of its causes.
+    pub(crate) fn of(code: impl Into<String>, error: &(dyn Error + 'static)) -> Self {
+        let mut message = error.to_string();
+        let mut cause = error.source();
+        while let Some(below) = cause {
+            let text = below.to_string();
+            if !message.contains(&text) {
+                message = format!("{message}\n  because: {text}");
+            }
+            cause = below.source();
+        }
+        Self::new(code, message)
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = help.into();
+        self
+    }
+
+    pub(crate) const fn exit(&self) -> u8 {
+        self.exit
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        json!({"error": {"code": self.code, "message": self.message, "help": self.help}})
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error[{}]: {}", self.code, self.message)?;
+        if self.help.is_empty() { Ok(()) } else { write!(f, "\n  help: {}", self.help) }
+    }
+}
+
+/// The exit code of a failure, by its stable code.
+fn exit_of(code: &str) -> u8 {
+    match code {
+        "BLUEPRINT_NOT_APPROVED" | "CREDENTIAL_REFUSED" | "POLICY_DENIED" | "STAGE_NOT_ACTIONABLE" => {
+            exit::DENIED
+        }
+        "RUN_NOT_FOUND"
+        | "REVISION_NOT_FOUND"
+        | "GATE_NOT_FOUND"
+        | "PROPOSAL_NOT_FOUND"
+        | "BLUEPRINT_NOT_FOUND"
+        | "APPROVER_MISSING"
+        | "CATALOG_NOT_FOUND" => exit::NOT_FOUND,
+        "BACKEND_NOT_ADMITTED" | "SANDBOX_UNAVAILABLE" | "IMAGE_NOT_FOUND" | "IMAGE_TOOL_MISSING" => {
+            exit::UNAVAILABLE
+        }
+        "TRACE_BROKEN" | "TRACE_HEAD_FORGED" | "TRACE_REFUTED" | "REVISION_INELIGIBLE" | "BLOB_CORRUPT" => {
+            exit::REFUTED
+        }
+        "TRACE_UNVERIFIED" => exit::UNVERIFIED,
+        "APPROVAL_EXPIRED" | "APPROVAL_NOT_AWAITED" => exit::APPROVAL,
+        _ if code.starts_with("DOCUMENT_")
+            || code.starts_with("TRANSCRIPT_")
+            || code.starts_with("USAGE")
+            || code.starts_with("IMPORT_")
+            || code.starts_with("REQUEST_") =>
+        {
+            exit::USAGE
+        }
+        "BASE_REVISION_GONE" | "GATE_UNKNOWN" | "IMAGE_MIXED" | "IMAGE_NOT_PINNED" | "RUN_NAME_TAKEN"
+        | "PROFILE_UNKNOWN" | "POLICY_UNRESOLVED" => exit::USAGE,
+        _ => exit::INTERNAL,
+    }
+}

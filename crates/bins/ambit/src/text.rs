@@ -1,0 +1,210 @@
+//! How events and runs read for people. Nothing here may show a secret, a file's content or an agent's reasoning.
+
+use std::fmt::Write as _;
+
+use ambit_evidence::v1::ProjectBody;
+use ambit_ids::UnixMs;
+use ambit_orchestrator::{LimitView, RunView, ended};
+use ambit_run::{CallDecided, CallOutcome, Event, Observation, ToolCall};
+
+/// What a person reads of an event; `None` for events that only keep the books.
+pub(crate) fn line(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::Admitted { pins, .. } => {
+            format!("admitted   {} on {} with {}", pins.run, pins.base.id, pins.blueprint.id)
+        }
+        Event::SandboxAllocated(held) => format!("sandbox    {} is ready", held.lease),
+        Event::SandboxLost { .. } => "sandbox    is lost; another one is made".to_owned(),
+        Event::PlanAccepted { plan, .. } => format!("plan       accepted, {} steps", plan.steps().len()),
+        Event::ProposalDenied { denial, .. } => format!("denied     {denial}"),
+        Event::HypothesisRecorded { text, .. } => format!("hypothesis {}", first_line(text)),
+        Event::CallDecided(decided) => decision(decided),
+        Event::CallObserved { observation, .. } => observed(observation),
+        Event::ApprovalRequested { proposal, capability, digest, .. } => {
+            format!("approval   {capability} is needed for {proposal}\n           digest {digest}")
+        }
+        Event::ApprovalDecided { decision, .. } => {
+            format!("approval   {} by {}", decision.verdict.as_str(), decision.approver)
+        }
+        Event::ApprovalExpired { .. } => "approval   nobody decided in time".to_owned(),
+        Event::LimitReached { limit } => format!("budget     {limit} is reached"),
+        Event::CancelRequested { by } => format!("cancel     asked for by {by}"),
+        Event::Stopping { reason } => format!("stopping   {reason}"),
+        Event::ProcessesTerminated { killed, .. } => format!("cleanup    {killed} processes stopped"),
+        Event::TraceExported { artifact } => format!("cleanup    trace kept as {}", artifact.short()),
+        Event::SandboxDestroyed { .. } => "cleanup    nothing of the sandbox is left".to_owned(),
+        Event::CleanupFailed { code } => format!("cleanup    failed: {code}"),
+        Event::RevisionMarked { revision, preview_ready, .. } => {
+            format!(
+                "revision   {revision} is {}",
+                if *preview_ready { "preview-ready" } else { "not eligible" }
+            )
+        }
+        Event::Ended { phase, reason } => format!("{:<10} {reason}", phase.as_str()),
+        Event::HiddenCheckObserved(_)
+        | Event::TurnOpened { .. }
+        | Event::TurnSettled { .. }
+        | Event::ApprovalConsumed { .. } => return None,
+    })
+}
+
+fn decision(decided: &CallDecided) -> String {
+    let call = call(&decided.call);
+    match &decided.outcome {
+        CallOutcome::Perform => format!("allowed    {call}"),
+        CallOutcome::Denied(denial) => format!("denied     {call}: {denial}"),
+        CallOutcome::Held(held) => format!("held       {call}: {} needs an approval", held.capability),
+        CallOutcome::Replayed(_) => format!("repeated   {call}: the original effect is the answer"),
+        CallOutcome::Ends(_) => {
+            let facts: Vec<String> = decided.facts.iter().map(ToString::to_string).collect();
+            format!("denied     {call}: {}", facts.join("; "))
+        }
+        CallOutcome::OverLimit(limit) => format!("refused    {call}: {limit}"),
+    }
+}
+
+fn call(call: &ToolCall) -> String {
+    match call {
+        ToolCall::ReadProjectFile { path, project_id, .. } => format!("read {path} of {project_id}"),
+        ToolCall::ListProjectFiles { .. } => "list files".to_owned(),
+        ToolCall::SearchProjectText { .. } => "search text".to_owned(),
+        ToolCall::ApplyProjectPatch { patch, .. } => format!("patch {}", patch.short()),
+        ToolCall::RunNamedGate { gate_id, .. } => format!("gate {gate_id}"),
+        ToolCall::RequestScopedApproval { capability, .. } => format!("ask for {capability}"),
+    }
+}
+
+fn observed(observation: &Observation) -> String {
+    match observation {
+        Observation::FileRead { path, bytes, .. } => format!("read       {path}, {bytes}"),
+        Observation::FilesListed { count, .. } => format!("listed     {count} files"),
+        Observation::TextFound { count, .. } => format!("found      {count} places"),
+        Observation::PatchApplied(patch) => {
+            let files: Vec<String> = patch.files.iter().map(ToString::to_string).collect();
+            format!("patched    {} -> {}", files.join(", "), patch.tree.short())
+        }
+        Observation::GateFinished(record) => format!(
+            "gate       {} attempt {}: {} in {}, kept as {}",
+            record.gate,
+            record.attempt,
+            ended(record.ending),
+            record.duration,
+            record.artifact.short()
+        ),
+        Observation::ApprovalAnswered { verdict, receipt } => {
+            format!("answered   {} ({receipt})", verdict.as_str())
+        }
+        Observation::Failed { code } => format!("failed     {code}"),
+        Observation::Unknown => "unknown    the process ended between intent and observation".to_owned(),
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+/// A run as a page of text.
+pub(crate) fn run_page(view: &RunView, now: UnixMs) -> String {
+    let mut page = String::new();
+    let name = view.name.as_deref().map(|name| format!("{name}  ")).unwrap_or_default();
+    let _ = writeln!(page, "{name}{}  {}", view.run, view.phase);
+    if let Some(reason) = &view.stop_reason {
+        let _ = writeln!(page, "reason       {reason}");
+    }
+    let _ = writeln!(page, "goal         {}", first_line(&view.goal));
+    if view.awaiting != "nobody" {
+        let _ = writeln!(page, "waits for    the {}: {}", view.awaiting, view.awaiting_what);
+    }
+    let _ = writeln!(page, "blueprint    {} {}", view.pins.blueprint, view.pins.blueprint_digest);
+    let _ = writeln!(page, "revision     {} on {}, tree {}", view.revision, view.pins.base, view.head);
+    let _ = writeln!(page, "profile      {}", view.pins.profile);
+    if !view.plan.is_empty() {
+        let _ = writeln!(page, "plan");
+        for step in &view.plan {
+            let _ = writeln!(
+                page,
+                "  {:<12} {} ({}; {})",
+                step.id,
+                first_line(&step.summary),
+                step.work,
+                step.cases.join(", ")
+            );
+        }
+    }
+    let _ = writeln!(page, "gates");
+    for gate in &view.gates {
+        let state = if gate.running { "running" } else { &gate.status };
+        let attempts: Vec<&str> = gate.attempts.iter().map(|attempt| attempt.ended.as_str()).collect();
+        let _ = writeln!(page, "  {:<28} {:<8} {}", gate.gate, state, attempts.join(", "));
+    }
+    if !view.changed_files.is_empty() {
+        let _ = writeln!(page, "changed files");
+        for path in &view.changed_files {
+            let _ = writeln!(page, "  {path}");
+        }
+    }
+    let _ = writeln!(page, "budget left");
+    for limit in &view.remaining_budget {
+        let _ = writeln!(page, "  {:<34} {}", limit.limit, left(limit));
+    }
+    for approval in &view.approvals {
+        let _ = writeln!(
+            page,
+            "approval     {} {} for {}, until {}",
+            approval.state, approval.capability, approval.proposal, approval.expires
+        );
+        let _ = writeln!(page, "             digest {}", approval.digest);
+    }
+    if let Some(last) = &view.last_observation {
+        let _ = writeln!(page, "last seen    {last}");
+    }
+    if view.preview_ready {
+        let _ = writeln!(
+            page,
+            "\n{} is preview-ready. That is not validated, not deployed and not safe for live users.",
+            view.revision
+        );
+    }
+    let _ = writeln!(page, "as of        {now}");
+    page
+}
+
+fn left(limit: &LimitView) -> String {
+    match limit.unit {
+        "microUsd" => {
+            format!("{} of {} USD", ambit_ids::MicroUsd::new(limit.left), ambit_ids::MicroUsd::new(limit.of))
+        }
+        "ms" => {
+            format!("{} of {}", ambit_ids::DurationMs::new(limit.left), ambit_ids::DurationMs::new(limit.of))
+        }
+        "bytes" => {
+            format!("{} of {}", ambit_ids::ByteCount::new(limit.left), ambit_ids::ByteCount::new(limit.of))
+        }
+        unit => format!("{} of {} {unit}", limit.left, limit.of),
+    }
+}
+
+/// What a person reads of a record of a project.
+pub(crate) fn project_line(body: &ProjectBody) -> String {
+    match body {
+        ProjectBody::ApproverRegistered { approver, .. } => format!("{approver} may approve"),
+        ProjectBody::DocumentRegistered { document_kind, name, version, digest } => {
+            format!("{document_kind} {name} version {version}, {}", digest.short())
+        }
+        ProjectBody::BlueprintApproved { blueprint, digest, approver, .. } => {
+            format!("{blueprint} {} approved by {approver}", digest.short())
+        }
+        ProjectBody::RevisionImported { revision, tree, entries, .. } => {
+            format!("{revision}, {entries} files, tree {}", tree.short())
+        }
+        ProjectBody::RevisionRequested { case, revision, text, .. } => {
+            format!("{case} of {revision}: {}", first_line(text))
+        }
+        ProjectBody::RunRejected { action, code, detail, .. } => {
+            format!("{action} refused with {code}: {detail}")
+        }
+        ProjectBody::RunClosed { run, phase, last_seq, .. } => {
+            format!("{run} {phase} after {} records", last_seq + 1)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+use std::io::{BufRead as _, Write as _};
+
+use ambit_ids::{DurationMs, ProposalId};
+use ambit_orchestrator::{InboxCommand, RunRef, SignedDecision};
+use ambit_projects::ApproverCredential;
+use ambit_run::{ApprovalVerdict, PendingApproval, Stage, State};
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::cli::{CredentialArgs, DecideArgs};
+use crate::compose::Services;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::verbs::blueprint::read_bytes;
+
+/// Decides about a proposal. The decision is signed here, and left for whoever drives the run.
+pub(crate) async fn decide(
+    context: &Context,
+    arguments: DecideArgs,
+    approve: bool,
+) -> Result<Answer, Failure> {
+    let services = context.open()?;
+    let (run, pending) = find(&services, context, &arguments.proposal).await?;
+    if pending.digest != arguments.digest {
+        return Err(Failure::new(
+            "APPROVAL_NOT_AWAITED",
+            format!("{} has the digest {}, not {}", arguments.proposal, pending.digest, arguments.digest),
+        )
+        .help("look at the proposal again with `ambit run show`, and quote its digest"));
+    }
+    let credential = credential(context, &arguments.credential)?;
+    let verdict = if approve { ApprovalVerdict::Approved } else { ApprovalVerdict::Rejected };
+    let (approver, signature) = services
+        .projects
+        .sign_decision(
+            &context.scope,
+            &pending.proposal,
+            pending.digest,
+            pending.asked_at,
+            verdict,
+            &credential,
+        )
+        .await
+        .map_err(|error| Failure::of(error.code(), &error))?;
+    let command = InboxCommand::Decide(SignedDecision {
+        proposal: pending.proposal.clone(),
+        digest: pending.digest,
+        expected_sequence: pending.asked_at,
+        approved: approve,
+        approver: approver.clone(),
+        signature,
+    });
+    let bytes = command.to_canonical().map_err(|error| Failure::of("DECISION_UNWRITABLE", &error))?;
+    services.store.send(&run.stream(), bytes).await.map_err(|error| Failure::of(error.code(), &error))?;
+    let taken = wait_until_taken(&services, &run, &pending).await?;
+    let state = if taken { "and the run has taken it" } else { "and waits for the run to be driven on" };
+    Ok(Answer::new(
+        format!("{} is {} by {approver}, {state}\n", pending.proposal, verdict.as_str()),
+        json!({"proposal": pending.proposal, "decision": verdict.as_str(), "approver": approver, "taken": taken}),
+    ))
+}
+
+/// The run that waits for this proposal.
+async fn find(
+    services: &Services,
+    context: &Context,
+    proposal: &ProposalId,
+) -> Result<(RunRef, PendingApproval), Failure> {
+    for run in services.run_ids(&context.scope).await? {
+        let run = RunRef { scope: context.scope.clone(), run };
+        let state =
+            services.orchestrator.state(&run).await.map_err(|error| Failure::of(error.code(), &error))?;
+        if let State::Open(open) = &state
+            && let Stage::Approval { pending, .. } = &open.stage
+            && pending.proposal == *proposal
+        {
+            return Ok((run, pending.clone()));
+        }
+    }
+    Err(Failure::new("PROPOSAL_NOT_FOUND", format!("no run of {} waits for {proposal}", context.scope))
+        .help("`ambit run list` shows the runs that need an approval"))
+}
+
+/// Waits a little for the process that drives the run. A run that nobody drives takes the decision later.
+async fn wait_until_taken(
+    services: &Services,
+    run: &RunRef,
+    asked: &PendingApproval,
+) -> Result<bool, Failure> {
+    for _ in 0..20 {
+        let state =
+            services.orchestrator.state(run).await.map_err(|error| Failure::of(error.code(), &error))?;
+        let waits = matches!(&state, State::Open(open)
+            if matches!(&open.stage, Stage::Approval { pending, .. } if pending == asked));
+        if !waits {
+            return Ok(true);
+        }
+        services.clock.sleep_until(services.clock.now().saturating_add(DurationMs::new(50))).await;
+    }
+    Ok(false)
+}
+
+/// The credential of the person who acts, from a file or from the terminal. It is never taken from the environment,
+/// which every program that is started inherits.
+pub(crate) fn credential(context: &Context, named: &CredentialArgs) -> Result<ApproverCredential, Failure> {
+    let refused = |error: ambit_projects::CredentialError| Failure::of("CREDENTIAL_REFUSED", &error);
+    if let Some(file) = &named.credential_file {
+        let bytes = read_bytes(file, 4096)?;
+        return ApproverCredential::read(&String::from_utf8_lossy(&bytes)).map_err(refused);
+    }
+    if !context.can_ask() {
+        return Err(Failure::new("CREDENTIAL_REFUSED", "approving needs the credential of an approver")
+            .help("name the file with --credential-file, or run this at a terminal"));
+    }
+    let _ = write!(std::io::stderr(), "approver credential: ");
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).map_err(|error| {
+        Failure::new("CREDENTIAL_REFUSED", format!("the terminal cannot be read: {error}"))
+    })?;
+    ApproverCredential::read(&line).map_err(refused)
+}

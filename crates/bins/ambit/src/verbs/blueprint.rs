@@ -1,0 +1,158 @@
+use std::path::Path;
+
+use ambit_blueprint::{Blueprint, Document, DocumentError, ExecutionCapabilityProfile};
+use ambit_evidence::Project;
+use ambit_ids::{BlueprintId, CaseId, Digest, limits};
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::cli::{BlueprintVerb, ProfileVerb};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::verbs::approve::credential;
+
+pub(crate) async fn run(context: &Context, verb: BlueprintVerb) -> Result<Answer, Failure> {
+    match verb {
+        BlueprintVerb::Validate { file } => {
+            let blueprint = read(&file, Blueprint::parse)?;
+            let digest = digest_of(&Document::Blueprint(Box::new(blueprint.clone())))?;
+            let (name, version) = (&blueprint.metadata.name, blueprint.metadata.version);
+            Ok(Answer::new(
+                format!("{} is a blueprint: {name} v{version}\n{digest}\n", file.display()),
+                json!({"valid": true, "name": name, "version": version, "digest": digest}),
+            ))
+        }
+        BlueprintVerb::Approve { file, credential: named } => {
+            let blueprint = read(&file, Blueprint::parse)?;
+            let services = context.open()?;
+            let credential = credential(context, &named)?;
+            let digest = services
+                .projects
+                .approve(&context.scope, &blueprint, &credential)
+                .await
+                .map_err(|error| Failure::of(error.code(), &error))?;
+            let name = &blueprint.metadata.name;
+            Ok(Answer::new(
+                format!("{name} is approved in {} with the digest\n{digest}\n", context.scope),
+                json!({"approved": true, "blueprint": name, "digest": digest}),
+            ))
+        }
+        BlueprintVerb::Show { blueprint } => show(context, &blueprint).await,
+    }
+}
+
+pub(crate) fn profile(verb: ProfileVerb) -> Result<Answer, Failure> {
+    let ProfileVerb::Validate { file } = verb;
+    let profile = read(&file, ExecutionCapabilityProfile::parse)?;
+    let name = profile.metadata.name.clone();
+    let digest = digest_of(&Document::Profile(Box::new(profile)))?;
+    Ok(Answer::new(
+        format!("{} is an execution profile: {name}\n{digest}\n", file.display()),
+        json!({"valid": true, "name": name, "digest": digest}),
+    ))
+}
+
+/// Reads a document from a file, and tells what is wrong with it with its place.
+pub(crate) fn read<T>(
+    file: &Path,
+    parse: impl Fn(&str, &[u8]) -> Result<T, DocumentError>,
+) -> Result<T, Failure> {
+    let bytes = read_bytes(file, limits::DOCUMENT_BYTES)?;
+    parse(&file.to_string_lossy(), &bytes).map_err(|error| {
+        let code = error.code().to_string();
+        Failure::new(code, format!("{} cannot be used\n{}", file.display(), error.render()))
+    })
+}
+
+/// Reads a file that must not be larger than it may be.
+pub(crate) fn read_bytes(file: &Path, limit: usize) -> Result<Vec<u8>, Failure> {
+    use std::io::Read as _;
+    let failed = |error: std::io::Error| {
+        Failure::new("USAGE_FILE_UNREADABLE", format!("{} cannot be read: {error}", file.display()))
+    };
+    let opened = std::fs::File::open(file).map_err(failed)?;
+    let mut bytes = Vec::new();
+    opened.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() > limit {
+        return Err(Failure::new(
+            "USAGE_FILE_TOO_LARGE",
+            format!("{} has more than the {limit} bytes that are read", file.display()),
+        ));
+    }
+    Ok(bytes)
+}
+
+pub(crate) fn digest_of(document: &Document) -> Result<Digest, Failure> {
+    document.digest().map_err(|error| Failure::of("DOCUMENT_NOT_CANONICAL", &error))
+}
+
+async fn show(context: &Context, named: &str) -> Result<Answer, Failure> {
+    let path = Path::new(named);
+    if path.exists() {
+        return view(&read(path, Blueprint::parse)?, None);
+    }
+    let missing = || {
+        Failure::new("BLUEPRINT_NOT_FOUND", format!("there is no file and no registered blueprint {named}"))
+            .help("`ambit blueprint approve FILE` registers and approves one")
+    };
+    let id = BlueprintId::new(named).map_err(|_| missing())?;
+    let services = context.open()?;
+    let project = services.project(&context.scope).await?;
+    let digest = newest(&project, &id).ok_or_else(missing)?;
+    let blueprint = services
+        .documents()
+        .blueprint(&context.scope, digest)
+        .await
+        .map_err(|error| Failure::of(error.code(), &error))?;
+    view(&blueprint, Some(project.is_approved(&id, digest)))
+}
+
+/// The digest of the newest version of a blueprint that the project knows.
+pub(crate) fn newest(project: &Project, id: &BlueprintId) -> Option<Digest> {
+    project
+        .documents()
+        .filter(|(key, _)| key.kind == "Blueprint" && key.name.as_str() == id.as_str())
+        .max_by_key(|(key, _)| key.version)
+        .map(|(_, digest)| digest)
+}
+
+fn view(blueprint: &Blueprint, approved: Option<bool>) -> Result<Answer, Failure> {
+    let document = Document::Blueprint(Box::new(blueprint.clone()));
+    let bytes = document.to_canonical().map_err(|error| Failure::of("DOCUMENT_NOT_CANONICAL", &error))?;
+    let canonical: Value =
+        serde_json::from_slice(bytes.as_bytes()).map_err(|error| Failure::of("OUTPUT_UNWRITABLE", &error))?;
+    let spec = &canonical["spec"];
+    let (name, version, digest) = (&blueprint.metadata.name, blueprint.metadata.version, bytes.digest());
+    let json = json!({
+        "name": name,
+        "version": version,
+        "title": blueprint.metadata.title,
+        "digest": digest,
+        "approved": approved,
+        "goal": blueprint.spec.goal,
+        "acceptanceCases": spec["acceptanceCases"],
+        "gates": spec["gates"],
+        "budgets": spec["runBudget"],
+        "archetypeProbes": spec["archetypeProbes"],
+        "boundaryMap": spec["boundaryMap"],
+        "accountability": spec["accountability"],
+    });
+    let state = match approved {
+        Some(true) => "approved",
+        Some(false) => "not approved",
+        None => "a file",
+    };
+    let mut text = format!(
+        "{name} v{version} ({state}): {}\n{digest}\n\n{}\n\nacceptance cases\n",
+        blueprint.metadata.title, blueprint.spec.goal
+    );
+    for case in &blueprint.spec.acceptance_cases {
+        text.push_str(&format!("  {:<8} {}\n", case.id.as_str(), case.statement));
+    }
+    text.push_str("\ngates, from cheap to dear\n");
+    for gate in &blueprint.spec.gates {
+        let cases: Vec<&str> = gate.cases.iter().map(CaseId::as_str).collect();
+        text.push_str(&format!("  {:<28} {}\n", gate.id.as_str(), cases.join(", ")));
+    }
+    Ok(Answer::new(text, json))
+}

@@ -1,0 +1,120 @@
+use std::path::Path;
+
+use ambit_blueprint::{CatalogCommand, Document, NamedCommandCatalog};
+use ambit_ids::{GateId, ImageName, limits};
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::cli::CatalogVerb;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::verbs::blueprint::{digest_of, read, read_bytes};
+
+/// What stands in a catalog where the digest of an image is to be put.
+const IMAGE_MARK: &str = "${image}";
+
+pub(crate) async fn run(context: &Context, verb: CatalogVerb) -> Result<Answer, Failure> {
+    match verb {
+        CatalogVerb::List { file } => list(&catalog(context, file.as_deref()).await?),
+        CatalogVerb::Show { command, file } => show(&catalog(context, file.as_deref()).await?, &command),
+        CatalogVerb::Register { file } => {
+            let document = Document::Catalog(read(&file, NamedCommandCatalog::parse)?);
+            let services = context.open()?;
+            let digest = services
+                .projects
+                .register(&context.scope, &document, &Context::user())
+                .await
+                .map_err(|error| Failure::of(error.code(), &error))?;
+            Ok(Answer::new(
+                format!("{} is registered in {}\n{digest}\n", document.name(), context.scope),
+                json!({"registered": true, "name": document.name(), "digest": digest}),
+            ))
+        }
+        CatalogVerb::Pin { file, image } => {
+            let text = pinned(context, &file, &image).await?;
+            let json = json!({"catalog": text});
+            Ok(Answer::new(text, json))
+        }
+    }
+}
+
+/// The text of a catalog with the digest of a captured image in place of the mark.
+async fn pinned(context: &Context, file: &Path, image: &ImageName) -> Result<String, Failure> {
+    let services = context.open()?;
+    let digest =
+        services.images.named(image).await.map_err(|error| Failure::of(error.code(), &error))?.ok_or_else(
+            || {
+                Failure::new("IMAGE_NOT_FOUND", format!("there is no image {image}"))
+                    .help("capture one with `ambit image capture`")
+            },
+        )?;
+    let bytes = read_bytes(file, limits::DOCUMENT_BYTES)?;
+    let text = String::from_utf8(bytes).map_err(|error| Failure::of("DOCUMENT_ENCODING", &error))?;
+    let text = text.replace(IMAGE_MARK, &digest.to_string());
+    NamedCommandCatalog::parse(&file.to_string_lossy(), text.as_bytes())
+        .map_err(|error| Failure::new(error.code().to_string(), error.render()))?;
+    Ok(text)
+}
+
+async fn catalog(context: &Context, file: Option<&Path>) -> Result<NamedCommandCatalog, Failure> {
+    if let Some(file) = file {
+        return read(file, NamedCommandCatalog::parse);
+    }
+    let services = context.open()?;
+    let project = services.project(&context.scope).await?;
+    let digest = project
+        .documents()
+        .filter(|(key, _)| key.kind == "NamedCommandCatalog")
+        .max_by_key(|(key, _)| key.version)
+        .map(|(_, digest)| digest)
+        .ok_or_else(|| {
+            Failure::new("CATALOG_NOT_FOUND", format!("{} has no catalog", context.scope))
+                .help("register one with `ambit catalog register`, or name a file with --file")
+        })?;
+    services
+        .documents()
+        .catalog(&context.scope, digest)
+        .await
+        .map_err(|error| Failure::of(error.code(), &error))
+}
+
+fn list(catalog: &NamedCommandCatalog) -> Result<Answer, Failure> {
+    let digest = digest_of(&Document::Catalog(catalog.clone()))?;
+    let mut text = format!("{} v{}  {digest}\n", catalog.metadata.name, catalog.metadata.version);
+    for command in &catalog.spec.commands {
+        text.push_str(&format!("  {:<28} {}\n", command.id.as_str(), command.summary));
+    }
+    let commands: Result<Vec<Value>, Failure> = catalog.spec.commands.iter().map(view).collect();
+    Ok(Answer::new(text, json!({"digest": digest, "commands": commands?})))
+}
+
+fn show(catalog: &NamedCommandCatalog, id: &GateId) -> Result<Answer, Failure> {
+    let command = catalog.command(id).ok_or_else(|| {
+        let known: Vec<&str> = catalog.spec.commands.iter().map(|command| command.id.as_str()).collect();
+        Failure::new("GATE_NOT_FOUND", format!("the catalog has no command {id}"))
+            .help(format!("its commands are {}", known.join(", ")))
+    })?;
+    let limits = command.resources.limits;
+    let text = format!(
+        "{}: {}\n  argv       {:?}\n  image      {}\n  memory     {}\n  processes  {}\n  processor  {} of a thousand, {} in all\n  time       {}\n  disk       {}\n  output     {}\n",
+        command.id,
+        command.summary,
+        command.argv,
+        command.image,
+        limits.memory_bytes,
+        limits.processes,
+        limits.cpu_millis,
+        limits.cpu_time_ms,
+        limits.wall_ms,
+        limits.disk_bytes,
+        limits.output_bytes
+    );
+    Ok(Answer::new(text, view(command)?))
+}
+
+fn view(command: &CatalogCommand) -> Result<Value, Failure> {
+    let mut value =
+        serde_json::to_value(command).map_err(|error| Failure::of("OUTPUT_UNWRITABLE", &error))?;
+    value["imageDigest"] = json!(command.image);
+    Ok(value)
+}

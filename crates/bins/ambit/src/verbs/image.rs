@@ -1,0 +1,55 @@
+use std::path::PathBuf;
+
+use ambit_images::{CaptureRequest, Tool};
+use ambit_ports::images::{Image, ImageStore as _};
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::cli::ImageVerb;
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// Where this machine looks for programs.
+pub(crate) fn search_path() -> Vec<PathBuf> {
+    std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
+}
+
+pub(crate) async fn run(context: &Context, verb: ImageVerb) -> Result<Answer, Failure> {
+    let services = context.open()?;
+    match verb {
+        ImageVerb::Capture { name, tools } => {
+            let tools: Result<Vec<Tool>, _> = tools.iter().map(|tool| tool.parse()).collect();
+            let tools = tools.map_err(|error| Failure::of("USAGE_TOOL", &error))?;
+            context.note("capturing the tools and everything that they need");
+            let report = services
+                .images
+                .capture(CaptureRequest { name, tools, search_path: search_path() })
+                .await
+                .map_err(|error| Failure::of(error.code(), &error))?;
+            let image = &report.image;
+            let text = format!(
+                "{} ({} files and links, {})\n{}\n",
+                image.name, image.entries, image.size_bytes, image.digest
+            );
+            Ok(Answer::new(text, json!({"image": image, "reused": report.reused})))
+        }
+        ImageVerb::List => {
+            let images: Vec<Image> =
+                services.images.list().await.map_err(|error| Failure::of(error.code(), &error))?;
+            let mut text = String::new();
+            for image in &images {
+                text.push_str(&format!(
+                    "{:<20} {}  {:>8}  {}\n",
+                    image.name,
+                    image.digest,
+                    image.size_bytes.to_string(),
+                    image.tools.join(" ")
+                ));
+            }
+            if images.is_empty() {
+                text.push_str("no image yet; `ambit image capture --name tools python3 git sh` makes one\n");
+            }
+            Answer::of(text, &json!({"images": images}))
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! One file per noun of the command line.
+
+mod approve;
+mod approver;
+mod backend;
+pub(crate) mod blueprint;
+mod catalog;
+pub(crate) mod doctor;
+pub(crate) mod export;
+mod gate;
+pub(crate) mod image;
+mod probe;
+pub(crate) mod revision;
+pub(crate) mod run;
+mod tools;
+pub(crate) mod trace;
+
+use crate::answer::Answer;
+use crate::cli::Verb;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::lab;
+
+pub(crate) async fn dispatch(context: Context, verb: Verb) -> Result<Answer, Failure> {
+    match verb {
+        Verb::Approver(verb) => approver::run(&context, verb).await,
+        Verb::Blueprint(verb) => blueprint::run(&context, verb).await,
+        Verb::Profile(verb) => blueprint::profile(verb),
+        Verb::Catalog(verb) => catalog::run(&context, verb).await,
+        Verb::Image(verb) => image::run(&context, verb).await,
+        Verb::Run(verb) => run::run(&context, verb).await,
+        Verb::Gate(verb) => gate::run(&context, verb).await,
+        Verb::Revision(verb) => revision::run(&context, verb).await,
+        Verb::Approve(arguments) => approve::decide(&context, arguments, true).await,
+        Verb::Deny(arguments) => approve::decide(&context, arguments, false).await,
+        Verb::Trace(verb) => trace::run(&context, verb).await,
+        Verb::Backend(verb) => backend::run(&context, verb).await,
+        Verb::Tools(verb) => tools::run(&verb),
+        Verb::Probe(verb) => probe::run(&verb),
+        Verb::Doctor => doctor::run(&context).await,
+        Verb::Lab(arguments) => lab::run(&context, arguments).await,
+        Verb::Smoke => lab::smoke(&context).await,
+    }
+}

@@ -1,0 +1,208 @@
+use std::path::Path;
+
+use ambit_ids::{Digest, RevisionId, RunId};
+use ambit_ports::store::RunRef;
+use ambit_projects::Import;
+use ambit_revision::{Diff, Tree};
+use ambit_run::State;
+use ambit_source_directory::{ImportOptions, import as import_directory};
+use ambit_verify_trace::{Eligibility, EligibilityStanding};
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::cli::RevisionVerb;
+use crate::compose::Services;
+use crate::context::Context;
+use crate::failure::{Failure, exit};
+
+pub(crate) async fn run(context: &Context, verb: RevisionVerb) -> Result<Answer, Failure> {
+    let services = context.open()?;
+    match verb {
+        RevisionVerb::Import { dir } => {
+            let (revision, tree) = import(context, &services, &dir).await?;
+            Ok(Answer::new(
+                format!("{} is {revision}\n{tree}\n", dir.display()),
+                json!({"revision": revision, "tree": tree}),
+            ))
+        }
+        RevisionVerb::Log => log(context, &services).await,
+        RevisionVerb::Show { revision } => show(context, &services, revision).await,
+        RevisionVerb::Diff { before, after } => diff(context, &services, before, after).await,
+        RevisionVerb::Eligible { revision } => eligible(context, &services, revision).await,
+    }
+}
+
+/// Makes a directory the next revision of the project.
+pub(crate) async fn import(
+    context: &Context,
+    services: &Services,
+    dir: &Path,
+) -> Result<(RevisionId, Digest), Failure> {
+    let imported = import_directory(dir, &context.scope, services.blobs.as_ref(), ImportOptions::default())
+        .await
+        .map_err(|error| Failure::of(error.code(), &error))?;
+    let tree = imported.tree.digest();
+    let import = Import { tree, entries: imported.entries, source: "directory".to_owned() };
+    let revision = services
+        .projects
+        .import(&context.scope, &import, &Context::user())
+        .await
+        .map_err(|error| Failure::of(error.code(), &error))?;
+    Ok((revision, tree))
+}
+
+/// A revision of a project: where it came from and where it stands.
+struct Known {
+    revision: RevisionId,
+    tree: Digest,
+    run: Option<RunId>,
+    preview_ready: bool,
+    parent: Option<RevisionId>,
+    state: String,
+}
+
+async fn known(context: &Context, services: &Services) -> Result<Vec<Known>, Failure> {
+    let project = services.project(&context.scope).await?;
+    let mut revisions: Vec<Known> = project
+        .imports()
+        .map(|(revision, tree)| Known {
+            revision,
+            tree,
+            run: None,
+            preview_ready: false,
+            parent: None,
+            state: "imported".to_owned(),
+        })
+        .collect();
+    for run in services.run_ids(&context.scope).await? {
+        let run = RunRef { scope: context.scope.clone(), run };
+        let state =
+            services.orchestrator.state(&run).await.map_err(|error| Failure::of(error.code(), &error))?;
+        let Some(dossier) = state.dossier() else { continue };
+        let preview_ready = matches!(&state, State::Ended(ended) if ended.preview_ready);
+        revisions.push(Known {
+            revision: dossier.pins.revision,
+            tree: dossier.head,
+            run: Some(run.run),
+            preview_ready,
+            parent: Some(dossier.pins.base.id),
+            state: match (&state, preview_ready) {
+                (_, true) => "preview-ready".to_owned(),
+                (State::Ended(ended), false) => format!("ineligible: {}", ended.reason),
+                _ => "in progress".to_owned(),
+            },
+        });
+    }
+    revisions.sort_by_key(|known| known.revision);
+    Ok(revisions)
+}
+
+async fn find(context: &Context, services: &Services, revision: RevisionId) -> Result<Known, Failure> {
+    known(context, services).await?.into_iter().find(|known| known.revision == revision).ok_or_else(|| {
+        Failure::new("REVISION_NOT_FOUND", format!("{} has no revision {revision}", context.scope))
+            .help("`ambit revision log` lists the revisions")
+    })
+}
+
+impl Known {
+    fn to_json(&self) -> Value {
+        json!({
+            "revision": self.revision, "tree": self.tree, "run": self.run, "parent": self.parent,
+            "previewReady": self.preview_ready, "state": self.state,
+        })
+    }
+}
+
+async fn log(context: &Context, services: &Services) -> Result<Answer, Failure> {
+    let revisions = known(context, services).await?;
+    let mut text = String::new();
+    for known in revisions.iter().rev() {
+        let parent = known.parent.map(|parent| format!("on {parent}")).unwrap_or_default();
+        let run = known.run.as_ref().map(RunId::as_str).unwrap_or("-");
+        text.push_str(&format!(
+            "{:<8} {:<9} {}  {:<30} {}\n",
+            known.revision.to_string(),
+            parent,
+            known.tree.short(),
+            run,
+            known.state
+        ));
+    }
+    if revisions.is_empty() {
+        text.push_str("no revision yet; `ambit revision import DIR` makes the first\n");
+    }
+    let list: Vec<Value> = revisions.iter().map(Known::to_json).collect();
+    Ok(Answer::new(text, json!({"revisions": list})))
+}
+
+async fn show(context: &Context, services: &Services, revision: RevisionId) -> Result<Answer, Failure> {
+    let known = find(context, services, revision).await?;
+    let tree = load(context, services, known.tree).await?;
+    let text = format!(
+        "{revision} ({})\ntree   {}\nfiles  {}, {}\nrun    {}\n",
+        known.state,
+        known.tree,
+        tree.file_count(),
+        tree.content_bytes(),
+        known.run.as_ref().map(RunId::as_str).unwrap_or("-")
+    );
+    let mut json = known.to_json();
+    json["files"] = json!(tree.file_count());
+    json["bytes"] = json!(tree.content_bytes());
+    Ok(Answer::new(text, json))
+}
+
+async fn load(context: &Context, services: &Services, tree: Digest) -> Result<Tree, Failure> {
+    services.revisions.load(&context.scope, tree).await.map_err(|error| Failure::of(error.code(), &error))
+}
+
+async fn diff(
+    context: &Context,
+    services: &Services,
+    before: RevisionId,
+    after: RevisionId,
+) -> Result<Answer, Failure> {
+    let (one, other) = (find(context, services, before).await?, find(context, services, after).await?);
+    let (one, other) = (load(context, services, one.tree).await?, load(context, services, other.tree).await?);
+    let diff: Diff = services
+        .revisions
+        .difference(&context.scope, &one, &other)
+        .await
+        .map_err(|error| Failure::of(error.code(), &error))?;
+    let patch = String::from_utf8_lossy(&diff.text).into_owned();
+    let json = json!({
+        "before": before, "after": after, "digest": diff.digest, "comparison": diff.comparison, "patch": patch,
+    });
+    let text =
+        if patch.is_empty() { format!("{before} and {after} are the same\n") } else { printable(&patch) };
+    Ok(Answer::new(text, json))
+}
+
+/// The text without characters that a terminal would obey.
+fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { char::REPLACEMENT_CHARACTER } else { c })
+        .collect()
+}
+
+async fn eligible(context: &Context, services: &Services, revision: RevisionId) -> Result<Answer, Failure> {
+    let verdict = services.verifier().await?.eligible(&context.scope, revision).await;
+    let code = match verdict.standing {
+        EligibilityStanding::Eligible => exit::OK,
+        EligibilityStanding::Ineligible => exit::REFUTED,
+        EligibilityStanding::Unknown => exit::UNVERIFIED,
+    };
+    let text = match &verdict.missing {
+        None => format!("{revision} is eligible for preview: every link of its evidence holds\n"),
+        Some(_) => format!("{revision} is not eligible: {}\n", missing(&verdict)),
+    };
+    Ok(Answer::of(text, &verdict)?.exiting(code))
+}
+
+/// The link that keeps a revision from being eligible, with the check that found it.
+pub(crate) fn missing(verdict: &Eligibility) -> String {
+    verdict.missing.as_ref().map_or_else(String::new, |missing| match missing.check {
+        Some(check) => format!("{} ({})", missing.finding, check.as_str()),
+        None => missing.finding.to_string(),
+    })
+}

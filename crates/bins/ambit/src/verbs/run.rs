@@ -1,0 +1,325 @@
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ambit_agent_scripted::{ScriptedAgent, Transcript};
+use ambit_blueprint::{BudgetCeilings, Document, NamedCommandCatalog, PolicyRef};
+use ambit_evidence::v1::{Actor, ActorKind};
+use ambit_ids::{DurationMs, RevisionId, limits};
+use ambit_orchestrator::{DriveError, InboxCommand, RunRef, StartError, StartRun, view};
+use ambit_ports::agent::Agent as _;
+use ambit_projects::Wish;
+use ambit_run::{AgentPin, Limit, Phase, State, StopReason};
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::cli::{ReviseArgs, RunVerb, StartArgs};
+use crate::compose::Services;
+use crate::context::Context;
+use crate::failure::{Failure, exit};
+use crate::text::{line, run_page};
+use crate::verbs::blueprint::{newest, read, read_bytes};
+use crate::verbs::{export, revision};
+use crate::watch::Narrator;
+
+pub(crate) async fn run(context: &Context, verb: RunVerb) -> Result<Answer, Failure> {
+    match verb {
+        RunVerb::Start(arguments) => start(context, *arguments).await,
+        RunVerb::List => list(context).await,
+        RunVerb::Show { run } => show(context, &run).await,
+        RunVerb::Watch { run } => watch(context, &run).await,
+        RunVerb::Cancel { run } => cancel(context, &run).await,
+        RunVerb::Resume { run, agent } => resume(context, &run, &agent).await,
+        RunVerb::Revise(arguments) => revise(context, arguments).await,
+        RunVerb::Export { run, out } => export::run(context, &run, &out).await,
+    }
+}
+
+async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failure> {
+    let services = context.open()?;
+    let agent = scripted(&arguments.agent)?;
+    if let Some(file) = &arguments.catalog {
+        let document = Document::Catalog(read(file, NamedCommandCatalog::parse)?);
+        services
+            .projects
+            .register(&context.scope, &document, &Context::user())
+            .await
+            .map_err(|error| Failure::of(error.code(), &error))?;
+    }
+    let base = base(context, &services, &arguments.base).await?;
+    let project = services.project(&context.scope).await?;
+    let digest = arguments.digest.or_else(|| newest(&project, &arguments.blueprint)).ok_or_else(|| {
+        Failure::new(
+            "BLUEPRINT_NOT_APPROVED",
+            format!("{} is not approved in {}", arguments.blueprint, context.scope),
+        )
+        .help("approve it with `ambit blueprint approve FILE`")
+    })?;
+    let command = StartRun {
+        scope: context.scope.clone(),
+        name: arguments.name,
+        blueprint: arguments.blueprint,
+        digest,
+        base,
+        profile: arguments.profile,
+        tool_rules: tool_rules()?,
+        ceilings: BudgetCeilings::of_start_command(arguments.max_steps, arguments.max_cost_usd)
+            .map_err(|error| Failure::of("USAGE_BUDGET", &error))?,
+        agent: pin(&agent),
+        request: arguments.request,
+        by: Actor { kind: ActorKind::Human, id: Context::user() },
+    };
+    let started = begin(&services, command).await?;
+    if started.existed {
+        context.note("a run of this name exists; it is driven on");
+    }
+    drive(context, &services, &started.run, agent).await
+}
+
+/// Starts a run, and tells a refusal as one.
+pub(crate) async fn begin(
+    services: &Services,
+    command: StartRun,
+) -> Result<ambit_orchestrator::Started, Failure> {
+    services.orchestrator.start(command).await.map_err(|error| match error {
+        StartError::Rejected(rejected) => Failure::new(rejected.code, rejected.detail).help(rejected.mend),
+        StartError::Failed(error) => Failure::of(error.code(), error.as_ref()),
+    })
+}
+
+/// The bundle of rules that decides tool calls.
+pub(crate) fn tool_rules() -> Result<PolicyRef, Failure> {
+    "policy://generation-tools/v1".parse().map_err(|error| Failure::of("POLICY_UNRESOLVED", &error))
+}
+
+pub(crate) fn pin(agent: &ScriptedAgent) -> AgentPin {
+    AgentPin { id: agent.id().clone(), definition: agent.definition(), turn_quote: agent.turn_quote() }
+}
+
+/// The agent of a transcript file. Patches lie beside it.
+pub(crate) fn scripted(file: &Path) -> Result<Arc<ScriptedAgent>, Failure> {
+    let bytes = read_bytes(file, limits::DOCUMENT_BYTES)?;
+    let beside = file.parent().map(PathBuf::from).unwrap_or_default();
+    let patches = |name: &str| {
+        let bytes = read_bytes(&beside.join(name), limits::PATCH_BYTES).ok()?;
+        String::from_utf8(bytes).ok()
+    };
+    let transcript =
+        Transcript::read(file, &bytes, &patches).map_err(|error| Failure::of(error.code(), &error))?;
+    let agent = ScriptedAgent::new(transcript).map_err(|error| Failure::of(error.code(), &error))?;
+    Ok(Arc::new(agent))
+}
+
+/// The revision to start from: one that there is, or a directory that becomes the next one.
+async fn base(context: &Context, services: &Services, named: &str) -> Result<RevisionId, Failure> {
+    if let Ok(revision) = named.parse::<RevisionId>() {
+        return Ok(revision);
+    }
+    let imported = revision::import(context, services, Path::new(named)).await?;
+    context.note(&format!("{named} is {}", imported.0));
+    Ok(imported.0)
+}
+
+/// Drives a run until it is over; an interrupt from the keyboard cancels it first.
+pub(crate) async fn drive(
+    context: &Context,
+    services: &Services,
+    run: &RunRef,
+    agent: Arc<ScriptedAgent>,
+) -> Result<Answer, Failure> {
+    let narrator = Narrator::new(context.is_quiet());
+    let driving = services.orchestrator.drive(run, agent, &narrator);
+    tokio::pin!(driving);
+    let mut interrupted = false;
+    let state = loop {
+        tokio::select! {
+            result = &mut driving => break result.map_err(|error| drive_failure(&error))?,
+            _ = tokio::signal::ctrl_c(), if !interrupted => {
+                interrupted = true;
+                context.note("cancelling; the run stops its processes and keeps its trace");
+                leave_cancel(services, run).await?;
+            }
+        }
+    };
+    let answer = shown(services, &state)?;
+    Ok(if interrupted { answer.exiting(exit::INTERRUPTED) } else { answer })
+}
+
+fn drive_failure(error: &DriveError) -> Failure {
+    let failure = Failure::of(error.code(), error);
+    match error {
+        DriveError::Lease(_) => {
+            failure.help("wait until the other process is done, or watch it with `ambit run watch`")
+        }
+        DriveError::Journal(_) => {
+            failure.help("nothing that was committed is lost; drive the run on with `ambit run resume`")
+        }
+        _ => failure,
+    }
+}
+
+fn shown(services: &Services, state: &State) -> Result<Answer, Failure> {
+    let now = services.clock.now();
+    let seen = view(state, now).ok_or_else(|| Failure::new("RUN_NOT_FOUND", "there is no such run"))?;
+    Ok(Answer::of(run_page(&seen, now), &seen)?.exiting(exit_of(state)))
+}
+
+/// The exit code of a run: what it ended by.
+fn exit_of(state: &State) -> u8 {
+    match (state.phase(), state.stop_reason()) {
+        (Some(Phase::NeedsApproval), _) => exit::NEEDS_APPROVAL,
+        (_, None) => exit::OK,
+        (_, Some(reason)) => match reason {
+            StopReason::GatesPassed => exit::OK,
+            StopReason::BudgetExhausted(Limit::RepeatedFailure) => exit::RUN_FAILED,
+            StopReason::BudgetExhausted(_) => exit::BUDGET,
+            StopReason::PolicyDenied(_) => exit::DENIED,
+            StopReason::CustomerCancelled => exit::CANCELLED,
+            StopReason::ApprovalExpired => exit::APPROVAL,
+            StopReason::AgentStopped | StopReason::HiddenCheckFailed => exit::RUN_FAILED,
+            StopReason::InfrastructureFailure(code)
+                if code.starts_with("BACKEND") || code.starts_with("SANDBOX") =>
+            {
+                exit::UNAVAILABLE
+            }
+            StopReason::InfrastructureFailure(_) => exit::INTERNAL,
+        },
+    }
+}
+
+async fn list(context: &Context) -> Result<Answer, Failure> {
+    let services = context.open()?;
+    let mut text = String::new();
+    let mut runs: Vec<Value> = Vec::new();
+    for run in services.run_ids(&context.scope).await? {
+        let run = RunRef { scope: context.scope.clone(), run };
+        let state =
+            services.orchestrator.state(&run).await.map_err(|error| Failure::of(error.code(), &error))?;
+        let Some(seen) = view(&state, services.clock.now()) else { continue };
+        text.push_str(&format!(
+            "{:<30} {:<16} {:<14} {:<8} {}\n",
+            seen.run.as_str(),
+            seen.name.as_deref().unwrap_or("-"),
+            seen.phase,
+            seen.revision,
+            seen.stop_reason.as_deref().unwrap_or("")
+        ));
+        runs.push(json!({
+            "run": seen.run, "name": seen.name, "phase": seen.phase, "revision": seen.revision,
+            "stopReason": seen.stop_reason, "previewReady": seen.preview_ready,
+        }));
+    }
+    if runs.is_empty() {
+        text.push_str("no run yet\n");
+    }
+    Ok(Answer::new(text, json!({"runs": runs})))
+}
+
+async fn show(context: &Context, named: &str) -> Result<Answer, Failure> {
+    let services = context.open()?;
+    let (_, state) = services.run(&context.scope, named).await?;
+    Ok(shown(&services, &state)?.exiting(exit::OK))
+}
+
+/// Follows a run that another process drives, from its first record on.
+async fn watch(context: &Context, named: &str) -> Result<Answer, Failure> {
+    let services = context.open()?;
+    let (run, _) = services.run(&context.scope, named).await?;
+    let mut told = 0;
+    loop {
+        let loaded =
+            services.journal.load(&run.stream()).await.map_err(|error| Failure::of(error.code(), &error))?;
+        for link in loaded.links.iter().skip(told) {
+            let event = link.record.event().map_err(|error| Failure::of("RECORD_UNREADABLE", &error))?;
+            if let Some(line) = line(&event) {
+                context.note(&format!("  {line}"));
+            }
+        }
+        told = loaded.links.len();
+        let state = ambit_orchestrator::fold(&loaded.links)
+            .map_err(|error| Failure::of("RECORD_UNREADABLE", &error))?;
+        if matches!(state, State::Ended(_)) {
+            return shown(&services, &state);
+        }
+        let pause = services.clock.now().saturating_add(DurationMs::new(100));
+        tokio::select! {
+            () = services.clock.sleep_until(pause) => {}
+            _ = tokio::signal::ctrl_c() => return Ok(shown(&services, &state)?.exiting(exit::INTERRUPTED)),
+        }
+    }
+}
+
+async fn leave_cancel(services: &Services, run: &RunRef) -> Result<(), Failure> {
+    let command = InboxCommand::Cancel { by: Context::user() };
+    let bytes = command.to_canonical().map_err(|error| Failure::of("CANCEL_UNWRITABLE", &error))?;
+    services.store.send(&run.stream(), bytes).await.map_err(|error| Failure::of(error.code(), &error))?;
+    Ok(())
+}
+
+/// Ends a run. Where nobody drives it, this process takes it over and sees it to its end.
+async fn cancel(context: &Context, named: &str) -> Result<Answer, Failure> {
+    let services = context.open()?;
+    let (run, state) = services.run(&context.scope, named).await?;
+    if matches!(state, State::Ended(_)) {
+        return Err(Failure::new("RUN_ENDED", format!("{} has ended already", run.run)));
+    }
+    leave_cancel(&services, &run).await?;
+    let narrator = Narrator::new(context.is_quiet());
+    loop {
+        let state =
+            services.orchestrator.state(&run).await.map_err(|error| Failure::of(error.code(), &error))?;
+        if matches!(state, State::Ended(_)) {
+            return Ok(shown(&services, &state)?.exiting(exit::OK));
+        }
+        match services.orchestrator.wind_down(&run, &narrator).await {
+            Ok(state) => return Ok(shown(&services, &state)?.exiting(exit::OK)),
+            Err(DriveError::Lease(_)) => {
+                let pause = services.clock.now().saturating_add(DurationMs::new(100));
+                services.clock.sleep_until(pause).await;
+            }
+            Err(error) => return Err(drive_failure(&error)),
+        }
+    }
+}
+
+async fn resume(context: &Context, named: &str, transcript: &Path) -> Result<Answer, Failure> {
+    let services = context.open()?;
+    let (run, state) = services.run(&context.scope, named).await?;
+    if matches!(state, State::Ended(_)) {
+        return shown(&services, &state);
+    }
+    drive(context, &services, &run, scripted(transcript)?).await
+}
+
+async fn revise(context: &Context, arguments: ReviseArgs) -> Result<Answer, Failure> {
+    let services = context.open()?;
+    let (_, state) = services.run(&context.scope, &arguments.run).await?;
+    let Some(dossier) = state.dossier() else {
+        return Err(Failure::new("RUN_NOT_FOUND", "there is no such run"));
+    };
+    let pins = &dossier.pins;
+    let blueprint = services
+        .documents()
+        .blueprint(&context.scope, pins.blueprint.digest)
+        .await
+        .map_err(|error| Failure::of(error.code(), &error))?;
+    let wish = Wish {
+        text: arguments.text,
+        revision: pins.revision,
+        blueprint: pins.blueprint.id.clone(),
+        digest: pins.blueprint.digest,
+        case: arguments.case,
+    };
+    let request = services
+        .projects
+        .request(&context.scope, &wish, &blueprint, &Context::user())
+        .await
+        .map_err(|error| Failure::of(error.code(), &error))?;
+    let text = format!(
+        "the wish is recorded under {} of {}; the approved job stays as it is\n{request}\nstart a run on it with `ambit run start --base {} --request {request} ...`\n",
+        wish.case, wish.blueprint, wish.revision
+    );
+    Ok(Answer::new(
+        text,
+        json!({"request": request, "case": wish.case, "revision": wish.revision, "blueprintDigest": wish.digest}),
+    ))
+}
