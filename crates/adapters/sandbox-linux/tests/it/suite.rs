@@ -129,7 +129,7 @@ async fn time_by_the_clock() {
 }
 
 // proves E-J05
-// break crates/adapters/sandbox-linux/src/verdict.rs: `(ResourceLimit::Cpu, self.cpu_us > self.cpu_limit_us),` -> `(ResourceLimit::Cpu, false),`
+// break crates/adapters/sandbox-linux/src/verdict.rs: `Some(Stop::Cpu) => return reached(ResourceLimit::Cpu),` -> `Some(Stop::Cpu) => return Ending::Aborted,`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processor_time() {
     hold(limits::processor_time).await;
@@ -143,7 +143,7 @@ async fn processor_share() {
 }
 
 // proves E-J06 E-J14
-// break crates/adapters/sandbox-linux/src/verdict.rs: `(ResourceLimit::Memory, self.memory_kills > 0),` -> `(ResourceLimit::Memory, false),`
+// break crates/adapters/sandbox-linux/src/verdict.rs: `(EndedBy::Itself, _) if self.memory_kills > 0 => reached(ResourceLimit::Memory),` -> `(EndedBy::Itself, _) if self.memory_kills > 99 => reached(ResourceLimit::Memory),`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn memory() {
     hold(limits::memory).await;
