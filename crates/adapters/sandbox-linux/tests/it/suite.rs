@@ -192,7 +192,7 @@ async fn a_command_has_no_power() {
 }
 
 // proves E-J12
-// break crates/adapters/sandbox-linux/src/execute.rs: `environment: &self.environment,` -> `environment: &self.arguments,`
+// break crates/adapters/sandbox-linux/src/handover.rs: `environment: &self.environment,` -> `environment: &self.arguments,`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_environment_is_given_whole() {
     hold(confinement::the_environment_is_given_whole).await;
