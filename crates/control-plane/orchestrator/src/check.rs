@@ -2,6 +2,7 @@ use ambit_blueprint::{Blueprint, CatalogCommand, NamedCommandCatalog};
 use ambit_evidence::Project;
 use ambit_ids::{Digest, GateId, RevisionId, RunId};
 use ambit_ports::blobs::BlobError;
+use ambit_revisions::RevisionError;
 use ambit_run::{Circumstances, Limits, PinnedDocuments, Pins, RequestPin, RevisionPin, State};
 use ambit_sandboxes::{NotAdmitted, unmet};
 
@@ -112,11 +113,12 @@ impl Orchestrator {
                 .await?
                 .ok_or_else(|| gone(format!("the project has no revision {}", command.base)))?,
         };
-        self.broker
-            .revisions()
-            .load(&command.scope, tree)
-            .await
-            .map_err(|error| gone(format!("the tree of {} cannot be read: {error}", command.base)))?;
+        self.broker.revisions().load(&command.scope, tree).await.map_err(|error| match error {
+            RevisionError::Blob { tree: digest, source } if stumbled(&source) => {
+                unusable(MissingDocument::Blob { what: "the base revision", digest, source })
+            }
+            error => gone(format!("the tree of {} cannot be read: {error}", command.base)),
+        })?;
         Ok(RevisionPin { id: command.base, tree })
     }
 
@@ -169,11 +171,13 @@ impl Orchestrator {
 /// A document that is gone, altered or no document of its kind refuses a request; storage that stumbles decides nothing.
 fn unusable(error: MissingDocument) -> StartError {
     match &error {
-        MissingDocument::Blob { source: BlobError::Io(_) | BlobError::NoSpace(_), .. } => {
-            Box::new(DriveError::from(error)).into()
-        }
+        MissingDocument::Blob { source, .. } if stumbled(source) => Box::new(DriveError::from(error)).into(),
         _ => reject(error.code(), error.to_string(), "register the document anew").into(),
     }
+}
+
+const fn stumbled(error: &BlobError) -> bool {
+    matches!(error, BlobError::Io(_) | BlobError::NoSpace(_))
 }
 
 fn not_approved(command: &StartRun, project: &Project) -> Rejected {

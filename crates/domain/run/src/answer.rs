@@ -137,7 +137,7 @@ fn misfit(error: &serde_json::Error) -> String {
 
 /// A name that an agent made up, where it can be one; prose is not repeated.
 fn named(text: &str) -> String {
-    let is_name = text.len() <= 64 && text.chars().all(|c| c.is_ascii_graphic());
+    let is_name = text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:*".contains(c));
     if is_name { format!("{text:?}") } else { format!("whose name is a text of {} bytes", text.len()) }
 }
 

@@ -1,13 +1,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ambit_ids::{AgentId, Digest, MicroUsd};
+use ambit_ids::{AgentId, Digest, DurationMs, MicroUsd};
 use ambit_ports::AbortSignal;
 use ambit_ports::agent::{Agent, AgentAnswer, AgentError, TurnOffer};
 use ambit_run::AgentPin;
 use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::{Cut, Faults, Turn};
+use crate::{Cut, Faults, SimClock, Turn, World};
 
 /// What an agent does with a turn.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub enum Reply {
     Deaf,
     /// It cannot be reached.
     Unreachable,
+    /// It does this after a while.
+    After(DurationMs, Box<Self>),
 }
 
 type Answer = dyn Fn(&Turn) -> Reply + Send + Sync;
@@ -35,31 +37,34 @@ type Answer = dyn Fn(&Turn) -> Reply + Send + Sync;
 pub struct SimAgent {
     id: AgentId,
     quote: MicroUsd,
+    clock: SimClock,
     faults: Faults,
     answer: Box<Answer>,
     told: Mutex<Vec<Value>>,
 }
 
-impl SimAgent {
+impl World {
     /// An agent whose turns cost at most a tenth of a cent.
-    pub fn new(faults: &Faults, answer: impl Fn(&Turn) -> Reply + Send + Sync + 'static) -> Arc<Self> {
-        Arc::new(Self {
+    pub fn agent(&self, answer: impl Fn(&Turn) -> Reply + Send + Sync + 'static) -> Arc<SimAgent> {
+        Arc::new(SimAgent {
             id: AgentId::new("simulated").unwrap(),
             quote: MicroUsd::new(1_000),
-            faults: faults.clone(),
+            clock: self.clock,
+            faults: self.faults.clone(),
             answer: Box::new(answer),
             told: Mutex::default(),
         })
     }
 
-    /// An agent that answers these, one a proposal, and is then finished. After a crash it goes on where the run is.
-    pub fn script(faults: &Faults, answers: impl IntoIterator<Item = Box<Answer>>) -> Arc<Self> {
-        let answers: Vec<Box<Answer>> = answers.into_iter().collect();
-        Self::new(faults, move |turn| {
-            answers.get(turn.proposals()).map_or(Reply::Finished, |answer| answer(turn))
+    /// An agent that proposes these, one a turn, and is then finished. After a crash it goes on where the run is.
+    pub fn script<const N: usize>(&self, calls: [fn(&Turn) -> Value; N]) -> Arc<SimAgent> {
+        self.agent(move |turn| {
+            calls.get(turn.proposals()).map_or(Reply::Finished, |call| Reply::Say(call(turn)))
         })
     }
+}
 
+impl SimAgent {
     /// What a run is pinned to that this agent shall answer.
     #[must_use]
     pub fn pin(&self) -> AgentPin {
@@ -96,7 +101,12 @@ impl Agent for SimAgent {
         }
         let context: Value = serde_json::from_str(&offer.context).unwrap();
         self.told.lock().unwrap_or_else(PoisonError::into_inner).push(context.clone());
-        let (value, cost) = match (self.answer)(&Turn::new(context)) {
+        let mut reply = (self.answer)(&Turn::new(context));
+        while let Reply::After(pause, next) = reply {
+            self.clock.pass(pause).await;
+            reply = *next;
+        }
+        let (value, cost) = match reply {
             Reply::Say(value) => (value.to_string(), Some(MicroUsd::ZERO)),
             Reply::Priced(value, cost) => (value.to_string(), cost),
             Reply::Text(text) => (text, Some(MicroUsd::ZERO)),
@@ -106,7 +116,8 @@ impl Agent for SimAgent {
                 abort.raised().await;
                 return Err(AgentError::Aborted);
             }
-            Reply::Deaf => std::future::pending().await,
+            // What was to come after a while has come.
+            Reply::Deaf | Reply::After(..) => std::future::pending().await,
         };
         self.faults.pass(Cut::AgentAnswered).await;
         Ok(AgentAnswer { bytes: value.into_bytes(), cost })

@@ -29,6 +29,7 @@ mod store;
 mod world;
 
 pub use agent::{Reply, SimAgent};
+pub use ambit_projects::ApproverCredential;
 pub use blobs::MemoryBlobs;
 pub use calls::{Turn, creation, edit};
 pub use chance::{Dice, SimEntropy, SimIds};
@@ -39,4 +40,4 @@ pub use policies::{OneEngine, Permissive};
 pub use sandbox::{Executed, Execution, Outcome, SandboxFault, SimSandbox, Verb, honest_manifest};
 pub use signer::SimSigner;
 pub use store::MemoryStore;
-pub use world::{Driven, Quiet, Setup, Watch, World};
+pub use world::{Driven, Quiet, Setup, Watch, World, work};

@@ -5,12 +5,12 @@ mod setup;
 use std::sync::Arc;
 
 use ambit_blueprint::{Blueprint, BudgetCeilings};
-use ambit_broker::Broker;
+use ambit_broker::{Broker, Ground};
 use ambit_evidence::Link;
 use ambit_evidence::v1::{Actor, ActorKind};
 use ambit_ids::{ApproverId, Digest, RevisionId, RunName, Scope};
 use ambit_journal::Journal;
-use ambit_orchestrator::{Orchestrator, Policies, RunRef, StartRun, Started};
+use ambit_orchestrator::{Documents, Orchestrator, Policies, RunRef, StartRun, Started};
 use ambit_ports::blobs::BlobStore;
 use ambit_ports::runtime::IdGenerator;
 use ambit_ports::store::StreamId;
@@ -25,7 +25,7 @@ use crate::{
     Faults, Faulty, MemoryBlobs, MemoryStore, SimAgent, SimClock, SimEntropy, SimIds, SimSandbox, SimSigner,
 };
 pub use lives::{Driven, Quiet, Watch};
-pub use setup::Setup;
+pub use setup::{Setup, work};
 
 /// The program as records name it.
 const PROGRAM: &str = "ambit-simulation/1";
@@ -208,6 +208,13 @@ impl World {
     /// The state that the records of a run lead to.
     pub async fn state(&self, run: &RunRef) -> State {
         ambit_orchestrator::fold(&self.links(run).await).unwrap()
+    }
+
+    /// What a run stands on.
+    pub async fn ground(&self, run: &RunRef) -> Ground {
+        let state = self.state(run).await;
+        let documents = Documents::new(Arc::new(self.blobs.clone()));
+        documents.ground(&state.dossier().unwrap().pins).await.unwrap()
     }
 
     /// A blob of the project.

@@ -25,7 +25,6 @@ impl Driven {
     ///
     /// # Panics
     /// Where it is not.
-    #[must_use]
     pub fn ended(self) -> State {
         match self {
             Self::Ended(state) => *state,
@@ -103,5 +102,23 @@ impl World {
             self.clock.sleep_until(self.clock.now().saturating_add(LEASE_OVER)).await;
         }
         panic!("the run is not over after {lives} lives: {last:?}");
+    }
+
+    /// The same, while somebody else does something for as long as it takes.
+    ///
+    /// # Panics
+    /// Where the run is not over after `lives` control planes, or the other one is done before.
+    pub async fn settle_with(
+        &self,
+        run: &RunRef,
+        agent: &Arc<impl Agent + 'static>,
+        lives: u32,
+        meanwhile: impl AsyncFn(&Self),
+    ) -> State {
+        tokio::select! {
+            biased;
+            (state, _) = self.settle(run, agent, lives) => state,
+            () = meanwhile(self) => panic!("it was to go on for as long as the run"),
+        }
     }
 }

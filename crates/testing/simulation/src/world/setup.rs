@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use ambit_blueprint::{Blueprint, Document};
-use ambit_ids::Scope;
+use ambit_ids::{DurationMs, Scope};
 use ambit_ports::runtime::IdGenerator;
 
 use super::World;
@@ -74,8 +74,9 @@ fn judge(execution: &Execution<'_>) -> Outcome {
     if passes { Outcome::passes() } else { Outcome::fails(&format!("AssertionError: the word is {word}")) }
 }
 
-/// The next call of a worker: a plan, a wrong patch, the gates, the right patch, the gates.
-fn work(turn: &Turn, base: &str) -> serde_json::Value {
+/// The next call of a worker on [`Setup::standard`]: a plan, a wrong patch, the gates, the right patch, the gates.
+#[must_use]
+pub fn work(turn: &Turn, base: &str) -> serde_json::Value {
     if !turn.is_planned() {
         return turn.plan(&["AC-1", "AC-2"]);
     }
@@ -94,6 +95,13 @@ impl World {
     #[must_use]
     pub fn worker(&self) -> Arc<SimAgent> {
         let base = self.base_tree.digest().to_string();
-        SimAgent::new(&self.faults, move |turn| Reply::Say(work(turn, &base)))
+        self.agent(move |turn| Reply::Say(work(turn, &base)))
+    }
+
+    /// The same, which thinks about every turn for a while.
+    #[must_use]
+    pub fn thoughtful_worker(&self, while_ms: DurationMs) -> Arc<SimAgent> {
+        let base = self.base_tree.digest().to_string();
+        self.agent(move |turn| Reply::After(while_ms, Box::new(Reply::Say(work(turn, &base)))))
     }
 }

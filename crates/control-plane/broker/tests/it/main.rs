@@ -1,0 +1,7 @@
+//! What the broker finds out about a call, and what it performs.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
+
+mod assessing;
+mod bench;
+mod performing;

@@ -1,0 +1,170 @@
+use std::sync::Arc;
+
+use ambit_ids::{ByteCount, Digest, DurationMs, ExecutionLimits, RunId, Scope};
+use ambit_ports::AbortHandle;
+use ambit_ports::blobs::BlobStore as _;
+use ambit_ports::sandbox::{BatchFile, BatchFileKind, FileBatch, NamedCommand, SandboxLease};
+use ambit_run::StopReason;
+use ambit_sandboxes::{Needs, Sandboxes, SandboxesError};
+use ambit_simulation::{
+    Faults, MemoryBlobs, Outcome, SandboxFault, SimClock, SimSandbox, Verb, honest_manifest, simulate,
+};
+
+const LIMITS: ExecutionLimits = ExecutionLimits {
+    memory_bytes: ByteCount::new(1 << 20),
+    processes: 8,
+    cpu_millis: 1_000,
+    cpu_time_ms: DurationMs::new(1_000),
+    wall_ms: DurationMs::new(1_000),
+    disk_bytes: ByteCount::new(1 << 20),
+    output_bytes: ByteCount::new(1 << 10),
+};
+
+struct Bench {
+    port: Arc<SimSandbox>,
+    blobs: MemoryBlobs,
+    sandboxes: Sandboxes,
+    scope: Scope,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let blobs = MemoryBlobs::default();
+        let port = Arc::new(SimSandbox::new(SimClock::start(), Faults::default(), |_| Outcome::passes()));
+        let scope = Scope { organization: "acme".parse().unwrap(), project: "shop".parse().unwrap() };
+        Self { sandboxes: Sandboxes::new(port.clone(), Arc::new(blobs.clone())), port, blobs, scope }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            scope: self.scope.clone(),
+            run: RunId::new("run_000001").unwrap(),
+            image: Digest::of(b"image"),
+            limits: LIMITS,
+            fixtures: Vec::new(),
+        }
+    }
+
+    async fn allocate(&self) -> Result<SandboxLease, SandboxesError> {
+        let manifest = self.sandboxes.measure().await.unwrap();
+        Ok(self.sandboxes.allocate(self.needs(), &manifest).await?.receipt)
+    }
+
+    /// A tree of one file.
+    async fn batch(&self, text: &str) -> FileBatch {
+        let bytes = bytes::Bytes::copy_from_slice(text.as_bytes());
+        let size = ByteCount::new(bytes.len() as u64);
+        let content = self.blobs.put(&self.scope, bytes).await.unwrap();
+        let file = BatchFile { path: "a.txt".parse().unwrap(), kind: BatchFileKind::File, content, size };
+        let entry = format!("ambit tree 1\nfile {} {} 5 a.txt\n", content.to_hex(), size.get());
+        FileBatch { tree: Digest::of(entry.as_bytes()), files: vec![file] }
+    }
+
+    async fn execute(
+        &self,
+        lease: &SandboxLease,
+        batch: FileBatch,
+        number: u32,
+    ) -> Result<(), SandboxesError> {
+        let command = NamedCommand {
+            gate: "unit".parse().unwrap(),
+            effect: format!("run_000001.call.{number}").parse().unwrap(),
+            tree: batch.tree,
+            argv: vec!["check".to_owned()],
+            environment: Vec::new(),
+            workdir: None,
+            limits: LIMITS,
+            outputs: Vec::new(),
+        };
+        let (_handle, abort) = AbortHandle::new();
+        self.sandboxes.execute(lease, batch, command, abort).await.map(|_| ())
+    }
+}
+
+// proves E-I04 E-P05
+// break crates/control-plane/sandboxes/src/lib.rs: `Ok(self.blobs.put(scope, bytes.into_bytes().into()).await?)` -> `Ok(bytes.digest()).inspect(|_| { let _ = scope; })`
+#[test]
+fn what_was_measured_and_every_receipt_is_kept_under_its_digest() {
+    simulate(async {
+        let bench = Bench::new();
+        let manifest = bench.sandboxes.measure().await.unwrap();
+        assert_eq!(manifest, honest_manifest(&manifest.backend_id));
+        let kept = bench.sandboxes.allocate(bench.needs(), &manifest).await.unwrap();
+        let cancelled = bench.sandboxes.cancel(&kept.receipt, &StopReason::CustomerCancelled).await.unwrap();
+        let destroyed = bench.sandboxes.destroy(&kept.receipt).await.unwrap();
+        for (digest, word) in [
+            (kept.digest, "evidenceProbes"),
+            (cancelled.digest, "killedProcesses"),
+            (destroyed.digest, "remaining"),
+        ] {
+            let bytes = bench.blobs.get(&bench.scope, digest, ByteCount::new(1 << 20)).await.unwrap();
+            assert!(String::from_utf8_lossy(&bytes).contains(word), "{word}");
+        }
+        assert!(bench.port.live().is_empty());
+        bench.sandboxes.destroy(&kept.receipt).await.unwrap();
+    });
+}
+
+#[test]
+fn a_tree_is_brought_once_to_each_life_of_a_sandbox() {
+    simulate(async {
+        let bench = Bench::new();
+        let lease = bench.allocate().await.unwrap();
+        for number in 0..3 {
+            bench.execute(&lease, bench.batch("one\n").await, number).await.unwrap();
+        }
+        assert_eq!(bench.port.asked(Verb::Write), 1);
+        bench.execute(&lease, bench.batch("another\n").await, 3).await.unwrap();
+        assert_eq!(bench.port.asked(Verb::Write), 2);
+        bench.port.vanish();
+        let gone = bench.execute(&lease, bench.batch("one\n").await, 4).await.unwrap_err();
+        assert_eq!(gone.code(), "SANDBOX_GONE");
+        let again = bench.allocate().await.unwrap();
+        assert_eq!((again.lease == lease.lease, again.incarnation == lease.incarnation), (true, false));
+        bench.execute(&again, bench.batch("one\n").await, 5).await.unwrap();
+        assert_eq!(bench.port.asked(Verb::Write), 3);
+        assert_eq!(bench.port.executed().len(), 5);
+    });
+}
+
+// proves E-A12 E-I01
+// break crates/control-plane/sandboxes/src/lib.rs: `return Err(SandboxesError::AnotherRun);` -> `{}`
+// break crates/control-plane/sandboxes/src/lib.rs: `if receipt.lease != lease.lease || !receipt.is_proof() {` -> `if !receipt.is_proof() {`
+// break crates/control-plane/sandboxes/src/lib.rs: `if observation.incarnation != lease.incarnation || observation.effect != effect {` -> `if observation.effect != effect {`
+#[test]
+fn an_answer_about_another_sandbox_or_another_life_counts_for_nothing() {
+    simulate(async {
+        let bench = Bench::new();
+        bench.port.plan(Verb::Allocate, 0, SandboxFault::AnotherRun);
+        assert_eq!(bench.allocate().await.unwrap_err().code(), "SANDBOX_ANOTHER_RUN");
+        let lease = bench.allocate().await.unwrap();
+        bench.port.plan(Verb::Execute, 0, SandboxFault::AnotherLife);
+        let batch = bench.batch("one\n").await;
+        assert_eq!(bench.execute(&lease, batch, 0).await.unwrap_err().code(), "SANDBOX_ANOTHER_LIFE");
+        bench.port.plan(Verb::Destroy, 0, SandboxFault::AnotherRun);
+        let unproven = bench.sandboxes.destroy(&lease).await.unwrap_err();
+        assert_eq!(unproven.code(), "DESTRUCTION_UNPROVEN");
+        bench.port.plan(Verb::Destroy, 0, SandboxFault::Remains);
+        assert_eq!(bench.sandboxes.destroy(&lease).await.unwrap_err().code(), "DESTRUCTION_UNPROVEN");
+        bench.port.plan(Verb::Cancel, 0, SandboxFault::Remains);
+        let remain = bench.sandboxes.cancel(&lease, &StopReason::CustomerCancelled).await.unwrap_err();
+        assert_eq!(remain.code(), "PROCESSES_REMAIN");
+        assert_eq!(bench.port.live().len(), 1, "it is still there to be removed");
+        bench.sandboxes.destroy(&lease).await.unwrap();
+    });
+}
+
+// proves E-P04 E-P06
+// break crates/control-plane/sandboxes/src/lib.rs: `lease: SandboxLease::id_of(scope, run),` -> `lease: SandboxLease::id_of(scope, &RunId::new("run_another").map_err(|_| SandboxesError::AnotherLife)?),`
+#[test]
+fn whoever_knows_the_run_removes_what_was_begun_for_it() {
+    simulate(async {
+        let bench = Bench::new();
+        bench.allocate().await.unwrap();
+        let needs = bench.needs();
+        let another_process = Sandboxes::new(bench.port.clone(), Arc::new(bench.blobs.clone()));
+        let lease = another_process.any_life(&needs.scope, &needs.run, needs.image).unwrap();
+        another_process.destroy(&lease).await.unwrap();
+        assert!(bench.port.live().is_empty());
+    });
+}
