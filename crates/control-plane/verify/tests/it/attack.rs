@@ -149,6 +149,22 @@ impl Attacker {
         });
     }
 
+    /// Puts one row in the place of another.
+    pub(crate) fn overwrite(&self, target: &Target, seq: usize, (bytes, leaf): &Row) {
+        self.unguarded(|connection| {
+            let [organization, project, run] = target.key();
+            let seq = i64::try_from(seq).unwrap();
+            connection
+                .prepare_cached(
+                    "UPDATE record SET bytes = ?, leaf = ?
+                     WHERE organization = ? AND project = ? AND run = ? AND seq = ?",
+                )
+                .unwrap()
+                .execute(params![bytes, leaf.as_bytes(), organization, project, run, seq])
+                .unwrap();
+        });
+    }
+
     pub(crate) fn set_head(&self, target: &Target, head: &SignedHead) {
         self.unguarded(|connection| {
             let [organization, project, run] = target.key();

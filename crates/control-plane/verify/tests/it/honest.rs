@@ -1,7 +1,5 @@
 //! Positive controls: what nobody harmed is proved.
 
-use ambit_evidence::fold;
-use ambit_ports::store::Store as _;
 use ambit_verify_trace::{CheckId, Report, Standing, Verdict};
 
 use crate::world;
