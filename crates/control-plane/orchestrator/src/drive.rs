@@ -195,6 +195,10 @@ impl Pilot {
     }
 
     async fn take(&mut self, observer: &dyn Observer, done: Done) -> Result<(), DriveError> {
+        let events = self.live.state.dossier().map(|dossier| dossier.events);
+        if done.only_at.is_some() && done.only_at != events {
+            return Ok(());
+        }
         if let Some(reply) = done.reply {
             self.bench.conversation.tell(reply);
         }

@@ -27,6 +27,9 @@ pub(crate) struct Done {
     pub(crate) commands: Vec<Command>,
     /// What the agent gets to read.
     pub(crate) reply: Option<Value>,
+    /// The number of events that the run must still have for any of it to count; `None` where it counts whatever has
+    /// happened meanwhile.
+    pub(crate) only_at: Option<u64>,
 }
 
 impl Done {
@@ -55,7 +58,7 @@ impl Bench {
             Effect::Perform(flight) => self.call(&flight, abort).await,
             Effect::CheckHidden(check) => self.check_hidden(&check, &state, abort).await,
             Effect::TerminateProcesses => self.pause(&state).await.terminate(&state).await,
-            Effect::ExportTrace => self.pause(&state).await.export().await,
+            Effect::ExportTrace => self.pause(&state).await.export(&state).await,
             Effect::DestroySandbox => self.pause(&state).await.destroy().await,
             Effect::WakeAt(moment) => self.wake(moment, abort).await,
         }
@@ -153,7 +156,7 @@ impl Bench {
         if let (true, Some(lease)) = (lost, &self.lease) {
             commands.push(Command::SandboxLost { incarnation: lease.incarnation.clone() });
         }
-        Done { commands, reply: Some(performed.reply) }
+        Done { commands, reply: Some(performed.reply), only_at: None }
     }
 
     async fn check_hidden(self, check: &HiddenCheck, state: &State, abort: AbortSignal) -> Done {
@@ -184,12 +187,14 @@ impl Bench {
         })
     }
 
-    /// Keeps the trace so far, one record a line, exactly as the records are.
-    async fn export(self) -> Done {
-        Done::with(match self.try_export().await {
+    /// Keeps the trace so far, one record a line, exactly as the records are. What is recorded meanwhile, such as a
+    /// sandbox that arrives late, makes it incomplete: it does not count then, and is done again.
+    async fn export(self, state: &State) -> Done {
+        let command = match self.try_export().await {
             Ok(artifact) => Command::TraceExported { artifact },
             Err(code) => Command::CleanupFailed { code },
-        })
+        };
+        Done { only_at: state.dossier().map(|dossier| dossier.events), ..Done::with(command) }
     }
 
     async fn try_export(&self) -> Result<Digest, String> {

@@ -235,8 +235,8 @@ fn settling(
             commands.extend(failure.map(|code| Command::SandboxRefused { code }));
             commands
         }
-        Some(Event::LimitReached { .. }) => vec![answered(unread, unusable()), Command::Recover],
-        _ => vec![Command::Recover],
+        // Only a takeover opens a turn right away; an answer that is not there is tried to tell what is missing.
+        _ => vec![answered(unread, unusable()), Command::Recover],
     }
 }
 

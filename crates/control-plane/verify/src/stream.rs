@@ -12,8 +12,10 @@ use crate::report::{Finding, LinkName};
 
 /// How many records are read at a time.
 const PAGE: usize = 256;
-/// The most records of a stream that are read. A run of the widest budget has a small part of them.
-pub(crate) const STREAM_RECORDS: usize = 200_000;
+/// The most records of a run that are read. One with the widest budget that a blueprint can give has a part of them.
+const RUN_RECORDS: usize = 10_000;
+/// The most records of a project that are read.
+const PROJECT_RECORDS: usize = 100_000;
 
 /// A stream as it was found.
 pub(crate) struct Stream {
@@ -63,6 +65,7 @@ async fn rows(
     stream: &StreamId,
     name: &StreamName,
 ) -> (Vec<StoredRecord>, Option<Finding>) {
+    let most = if stream.run().is_some() { RUN_RECORDS } else { PROJECT_RECORDS };
     let mut rows: Vec<StoredRecord> = Vec::new();
     let mut page = PAGE;
     loop {
@@ -81,8 +84,8 @@ async fn rows(
                 return (rows, Some(of_store(link, &error)));
             }
         }
-        if rows.len() > STREAM_RECORDS {
-            let why = format!("{name} has more than {STREAM_RECORDS} records, which is more than are read");
+        if rows.len() > most {
+            let why = format!("{name} has more than {most} records, which is more than are read");
             return (rows, Some(unsettled(None, why)));
         }
     }
