@@ -14,7 +14,7 @@ struct Tools(TempDir);
 
 impl Tools {
     fn new() -> Self {
-        Self(tempfile::Builder::new().prefix("tools-").tempdir_in(scratch()).unwrap())
+        Self(scratch("tools-"))
     }
 
     fn add(&self, name: &str, content: &[u8], mode: u32) -> PathBuf {

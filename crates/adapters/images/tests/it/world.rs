@@ -14,7 +14,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let directory = tempfile::Builder::new().prefix("images-").tempdir_in(scratch()).unwrap();
+        let directory = scratch("images-");
         Self { images: DirectoryImages::open(directory.path()).unwrap(), directory }
     }
 
@@ -43,12 +43,13 @@ impl Drop for World {
 }
 
 /// A directory that a sandbox would not hide, unlike `/tmp`, so that tools can be made in it.
-pub(crate) fn scratch() -> PathBuf {
+pub(crate) fn scratch(prefix: &str) -> TempDir {
     let home = PathBuf::from(std::env::var_os("HOME").unwrap());
-    let is_seen =
-        |path: &PathBuf| !["/tmp", "/var/tmp", "/home/sandbox"].iter().any(|mount| path.starts_with(mount));
-    let candidates = [PathBuf::from(env!("CARGO_TARGET_TMPDIR")), home];
-    candidates.into_iter().find(is_seen).expect("a directory that a sandbox does not hide")
+    [PathBuf::from(env!("CARGO_TARGET_TMPDIR")), home, PathBuf::from("/var/lib")]
+        .iter()
+        .filter(|path| !["/tmp", "/var/tmp", "/home/sandbox"].iter().any(|mount| path.starts_with(mount)))
+        .find_map(|parent| tempfile::Builder::new().prefix(prefix).tempdir_in(parent).ok())
+        .expect("a directory that a sandbox does not hide")
 }
 
 pub(crate) fn request(name: &str, tools: &[&str]) -> CaptureRequest {

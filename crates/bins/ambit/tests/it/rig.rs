@@ -57,13 +57,6 @@ impl Answered {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The failure on standard error, as `--json` writes it.
-    pub(crate) fn failure(&self) -> Value {
-        let value: Value =
-            serde_json::from_str(&self.err).unwrap_or_else(|error| panic!("{error}: {self:?}"));
-        value.get("error").cloned().expect("an object `error`")
-    }
-
     /// The same, where the command must have gone well.
     #[track_caller]
     pub(crate) fn well(self) -> Self {

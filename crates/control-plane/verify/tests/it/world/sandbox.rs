@@ -7,7 +7,7 @@ use ambit_ports::AbortSignal;
 use ambit_ports::blobs::BlobStore;
 use ambit_ports::sandbox::{
     BatchFile, Cancellation, CancellationReceipt, CapabilityManifest, DestructionReceipt, Egress, Enforcer,
-    ExecutionObservation, ExportedOutput, FileBatch, FileReceipt, Isolation, LimitEnforcement,
+    ExecutionObservation, ExportedOutput, FileBatch, FileReceipt, Isolation, LimitEnforcement, Lives,
     ManifestVersion, NamedCommand, OutputCapture, Preview, PreviewGrant, PreviewPolicy, Probe, ProbeFamily,
     ProviderAudit, RevocationReceipt, SandboxError, SandboxLease, SandboxPort, SandboxSpec, SecretDelivery,
 };
@@ -203,7 +203,7 @@ impl SandboxPort for LookingSandbox {
         })
     }
 
-    async fn destroy(&self, lease: &SandboxLease) -> Result<DestructionReceipt, SandboxError> {
+    async fn destroy(&self, lease: &SandboxLease, _: Lives) -> Result<DestructionReceipt, SandboxError> {
         if self.meets(Trouble::Remains) {
             let remaining = vec![("mounts".to_owned(), 1)];
             return Err(SandboxError::DestructionUnproven { lease: lease.lease.clone(), remaining });
