@@ -163,8 +163,7 @@ fn whoever_knows_the_run_removes_what_was_begun_for_it() {
         bench.allocate().await.unwrap();
         let needs = bench.needs();
         let another_process = Sandboxes::new(bench.port.clone(), Arc::new(bench.blobs.clone()));
-        let lease = another_process.any_life(&needs.scope, &needs.run, needs.image).unwrap();
-        another_process.destroy(&lease).await.unwrap();
+        another_process.destroy_every(&needs.scope, &needs.run, needs.image).await.unwrap();
         assert!(bench.port.live().is_empty());
     });
 }
