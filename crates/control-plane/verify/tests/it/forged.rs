@@ -500,7 +500,14 @@ async fn steps_that_the_run_does_not_take_are_refuted() {
     changed("facts left out", "tool.decided", 0, &|body| body["facts"] = json!([])).await;
     changed("another outcome", "tool.decided", 0, &|body| body["outcome"] = json!({"follows": "perform"}))
         .await;
-    changed("less reserved", "tool.decided", 5, &|body| body["reserved"]["microUsd"] = 0.into()).await;
+    forger
+        .expect("less reserved", CheckId::Steps, "tool.decided", |records| {
+            let at = nth_call(records, "run_named_gate", 0);
+            let reserved = &mut records[at]["body"]["reserved"]["microUsd"];
+            assert_ne!(*reserved, json!(0));
+            *reserved = json!(0);
+        })
+        .await;
 
     let twice = async |what: &str, wanted: &str, before: &str| {
         forger
@@ -522,7 +529,7 @@ async fn steps_that_the_run_does_not_take_are_refuted() {
         })
         .await;
     forger
-        .expect("a step that is torn in time", CheckId::Steps, "budget.charged", |records| {
+        .expect("a step that is torn in time", CheckId::Steps, "tool.decided", |records| {
             let at = nth(records, "budget.charged", 3);
             records[at]["ts"] = "2026-01-01T00:00:00.000Z".into();
         })
