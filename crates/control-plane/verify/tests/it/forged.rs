@@ -486,11 +486,11 @@ async fn steps_that_the_run_does_not_take_are_refuted() {
     changed("another receipt", "approval.consumed", 0, &|body| body["receipt"] = "apr_000000".into()).await;
     changed("another case", "plan.accepted", 0, &|body| body["steps"][0]["cases"] = json!(["AC-9"])).await;
     changed("a plan out of scope", "plan.accepted", 0, &|body| {
-        body["steps"][0]["work"] = "deployment".into()
+        body["steps"][0]["work"] = "deployment".into();
     })
     .await;
     changed("a reason that is none", "plan.rejected", 0, &|body| {
-        body["denial"]["code"] = "POLICY_DENIED".into()
+        body["denial"]["code"] = "POLICY_DENIED".into();
     })
     .await;
     changed("a reason that is none", "proposal.rejected", 0, &|body| {
