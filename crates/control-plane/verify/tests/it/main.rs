@@ -8,6 +8,8 @@ mod blobs;
 mod cases;
 mod eligibility;
 mod forged;
+mod forged_steps;
+mod forger;
 mod honest;
 mod rows;
 mod world;
