@@ -222,7 +222,8 @@ mod tests {
 
     #[test]
     fn what_an_arm_wrote_is_told_from_outside() {
-        let Start::Ready(mut arm) = shell("echo ready; while read op; do echo 1 >/dev/null; echo 7; done").unwrap()
+        let Start::Ready(mut arm) =
+            shell("echo ready; while read op; do echo 1 >/dev/null; echo 7; done").unwrap()
         else {
             panic!("not ready");
         };

@@ -41,7 +41,17 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("execs", &["execve", "execveat"]),
     (
         "mounts",
-        &["mount", "umount2", "pivot_root", "fsopen", "fsconfig", "fsmount", "move_mount", "open_tree", "mount_setattr"],
+        &[
+            "mount",
+            "umount2",
+            "pivot_root",
+            "fsopen",
+            "fsconfig",
+            "fsmount",
+            "move_mount",
+            "open_tree",
+            "mount_setattr",
+        ],
     ),
     ("syncs", &["fsync", "fdatasync", "sync_file_range", "msync", "sync", "syncfs"]),
 ];
@@ -66,7 +76,12 @@ pub(super) fn count(operation: &Operation, plan: &ArmPlan, ground: &Ground) -> R
 
 type Calls = BTreeMap<String, u64>;
 
-fn traced(operation: &Operation, plan: &ArmPlan, ground: &Ground, performances: u64) -> Result<Calls, Failure> {
+fn traced(
+    operation: &Operation,
+    plan: &ArmPlan,
+    ground: &Ground,
+    performances: u64,
+) -> Result<Calls, Failure> {
     let inner = (plan.program)(ground)?;
     let file = ground.folder.join(format!("{}-{}.strace", operation.name, plan.name));
     let mut command = Command::new("strace");
@@ -117,10 +132,7 @@ fn summary(few: &Calls, more: &Calls, performances: u64) -> BTreeMap<String, u64
         };
         (sum(more).saturating_sub(sum(few)) + performances / 2) / performances
     };
-    let mut counts = BTreeMap::from([(
-        "systemCalls".to_owned(),
-        each(&|name| !WAITING.contains(&name)),
-    )]);
+    let mut counts = BTreeMap::from([("systemCalls".to_owned(), each(&|name| !WAITING.contains(&name)))]);
     for (group, names) in GROUPS {
         let count = each(&|name| names.contains(&name));
         if count > 0 {
@@ -148,9 +160,11 @@ mod tests {
 
     #[test]
     fn the_difference_of_two_traces_is_what_the_performances_cost() {
-        let calls = |list: &[(&str, u64)]| list.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+        let calls =
+            |list: &[(&str, u64)]| list.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
         let few: Calls = calls(&[("read", 100), ("fdatasync", 10), ("futex", 5), ("mount", 3)]);
-        let more: Calls = calls(&[("read", 108), ("fdatasync", 18), ("fsync", 4), ("futex", 900), ("mount", 3)]);
+        let more: Calls =
+            calls(&[("read", 108), ("fdatasync", 18), ("fsync", 4), ("futex", 900), ("mount", 3)]);
         let counts = summary(&few, &more, 4);
         assert_eq!(counts, calls(&[("systemCalls", 5), ("syncs", 3)]));
     }

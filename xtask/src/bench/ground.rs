@@ -88,7 +88,10 @@ impl Ground {
     }
 }
 
-fn once(cell: &OnceCell<PathBuf>, make: impl FnOnce() -> Result<PathBuf, Failure>) -> Result<&PathBuf, Failure> {
+fn once(
+    cell: &OnceCell<PathBuf>,
+    make: impl FnOnce() -> Result<PathBuf, Failure>,
+) -> Result<&PathBuf, Failure> {
     if let Some(value) = cell.get() {
         return Ok(value);
     }

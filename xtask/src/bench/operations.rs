@@ -128,12 +128,7 @@ static STEP: [ArmPlan; 3] = [
         lacks: "everything but durability: it writes the file, syncs it, and appends one record, synced",
         program: |ground| ground.own("write-append"),
     },
-    ArmPlan {
-        name: "ambit",
-        role: Role::Ours,
-        lacks: "",
-        program: |ground| ground.product(&["step"]),
-    },
+    ArmPlan { name: "ambit", role: Role::Ours, lacks: "", program: |ground| ground.product(&["step"]) },
     ArmPlan {
         name: "git-commit",
         role: Role::Peer,
@@ -147,13 +142,23 @@ const RAW: &str = "a fence, an expected position, a signed head, claims";
 
 static COMMIT: [ArmPlan; 3] = [
     ArmPlan { name: "append", role: Role::Limit, lacks: APPEND, program: |ground| ground.own("append") },
-    ArmPlan { name: "ambit", role: Role::Ours, lacks: "", program: |ground| ground.product(&["commit", "1"]) },
+    ArmPlan {
+        name: "ambit",
+        role: Role::Ours,
+        lacks: "",
+        program: |ground| ground.product(&["commit", "1"]),
+    },
     ArmPlan { name: "raw-sqlite", role: Role::Peer, lacks: RAW, program: |_| Ok(peers::raw_sqlite(1)) },
 ];
 
 static COMMIT_64: [ArmPlan; 3] = [
     ArmPlan { name: "append", role: Role::Limit, lacks: APPEND, program: |ground| ground.own("append-64") },
-    ArmPlan { name: "ambit", role: Role::Ours, lacks: "", program: |ground| ground.product(&["commit", "64"]) },
+    ArmPlan {
+        name: "ambit",
+        role: Role::Ours,
+        lacks: "",
+        program: |ground| ground.product(&["commit", "64"]),
+    },
     ArmPlan { name: "raw-sqlite", role: Role::Peer, lacks: RAW, program: |_| Ok(peers::raw_sqlite(64)) },
 ];
 

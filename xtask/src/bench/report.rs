@@ -94,7 +94,8 @@ impl Outcome {
     }
 
     fn headline(&self) -> String {
-        let loaded = if self.conclusive { "" } else { ", the machine was loaded and the times prove nothing" };
+        let loaded =
+            if self.conclusive { "" } else { ", the machine was loaded and the times prove nothing" };
         let (kept, rounds, verdict) = (self.kept, self.rounds, self.verdict());
         format!("{kept} of {rounds} rounds quiet: {verdict}{loaded}; seed {}", self.seed)
     }

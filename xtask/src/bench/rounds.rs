@@ -34,7 +34,11 @@ impl MeasuredArm {
     }
 }
 
-pub(super) fn measure(operation: &'static Operation, ground: &Ground, rounds: usize) -> Result<Measured, Failure> {
+pub(super) fn measure(
+    operation: &'static Operation,
+    ground: &Ground,
+    rounds: usize,
+) -> Result<Measured, Failure> {
     let mut running: Vec<Box<dyn Arm>> = Vec::new();
     let mut measured = Measured { arms: Vec::new(), absent: Vec::new(), noise: Vec::new() };
     for plan in operation.arms {
