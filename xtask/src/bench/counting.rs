@@ -74,7 +74,14 @@ pub(super) fn count(operation: &Operation, plan: &ArmPlan, ground: &Ground) -> R
     Ok(Ok(summary(&few, &more, MORE)))
 }
 
-type Calls = BTreeMap<String, u64>;
+/// How often a call was made, and how often it succeeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Made {
+    calls: u64,
+    successes: u64,
+}
+
+type Calls = BTreeMap<String, Made>;
 
 fn traced(
     operation: &Operation,
@@ -85,7 +92,7 @@ fn traced(
     let inner = (plan.program)(ground)?;
     let file = ground.folder.join(format!("{}-{}.strace", operation.name, plan.name));
     let mut command = Command::new("strace");
-    command.args(["-f", "-qq", "-c", "-U", "name,calls", "-o"]).arg(&file);
+    command.args(["-f", "-qq", "-c", "-U", "name,calls,errors", "-o"]).arg(&file);
     command.arg(inner.get_program()).args(inner.get_args());
     command.current_dir(&ground.folder);
     {
@@ -98,43 +105,53 @@ fn traced(
         }
     }
     let text = fs::read_to_string(&file).map_err(Failure::at("read", &file))?;
+    let calls = parse(&text).ok_or_else(|| unreadable(&file))?;
     let _ = fs::remove_file(&file);
-    parse(&text).ok_or_else(|| unreadable(&file))
+    Ok(calls)
 }
 
 fn unreadable(file: &Path) -> Failure {
     Failure::new(format!("{} is no summary of strace", file.display()))
 }
 
-/// A line a call: its name and how often. The table has a header, rules, and a total, which must be the sum.
+/// A line a call: its name, how often it was made, and how often it failed, where it did. The table has a header, rules,
+/// and a total, which must be the sum.
 fn parse(text: &str) -> Option<Calls> {
     let mut calls = Calls::new();
     let mut total: Option<u64> = None;
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
-            [] | ["syscall", "calls"] => {}
+            [] | ["syscall", "calls", "errors"] => {}
             [first, ..] if first.starts_with("--") => {}
-            ["total", count] => total = Some(count.parse().ok()?),
+            ["total", count] | ["total", count, _] => total = Some(count.parse().ok()?),
             [name, count] => {
-                calls.insert(name.to_owned(), count.parse().ok()?);
+                let calls_made = count.parse().ok()?;
+                calls.insert(name.to_owned(), Made { calls: calls_made, successes: calls_made });
+            }
+            [name, count, errors] => {
+                let calls_made: u64 = count.parse().ok()?;
+                let successes = calls_made.checked_sub(errors.parse().ok()?)?;
+                calls.insert(name.to_owned(), Made { calls: calls_made, successes });
             }
             _ => return None,
         }
     }
-    (total? == calls.values().sum::<u64>()).then_some(calls)
+    (total? == calls.values().map(|made| made.calls).sum::<u64>()).then_some(calls)
 }
 
+/// Of each group what succeeded; of all calls together also what failed.
 fn summary(few: &Calls, more: &Calls, performances: u64) -> BTreeMap<String, u64> {
-    let each = |wanted: &dyn Fn(&str) -> bool| {
+    let each = |wanted: &dyn Fn(&str) -> bool, number: fn(&Made) -> u64| {
         let sum = |calls: &Calls| -> u64 {
-            calls.iter().filter(|(name, _)| wanted(name)).map(|(_, count)| count).sum()
+            calls.iter().filter(|(name, _)| wanted(name)).map(|(_, made)| number(made)).sum()
         };
         (sum(more).saturating_sub(sum(few)) + performances / 2) / performances
     };
-    let mut counts = BTreeMap::from([("systemCalls".to_owned(), each(&|name| !WAITING.contains(&name)))]);
+    let all = each(&|name| !WAITING.contains(&name), |made| made.calls);
+    let mut counts = BTreeMap::from([("systemCalls".to_owned(), all)]);
     for (group, names) in GROUPS {
-        let count = each(&|name| names.contains(&name));
+        let count = each(&|name| names.contains(&name), |made| made.successes);
         if count > 0 {
             counts.insert(group.to_owned(), count);
         }
@@ -146,27 +163,52 @@ fn summary(few: &Calls, more: &Calls, performances: u64) -> BTreeMap<String, u64
 mod tests {
     use super::*;
 
-    const TABLE: &str = "syscall              calls\n---------------- ---------\nread                    12\nfutex                    9\nfdatasync                2\nclone3                   1\n---------------- ---------\ntotal                   24\n";
+    const TABLE: &str = "\
+syscall              calls    errors
+---------------- --------- ---------
+read                    12
+futex                    9         3
+execve                   4         3
+fdatasync                2
+---------------- --------- ---------
+total                   27         6
+";
 
     #[test]
     fn a_table_of_strace_is_read_and_one_that_is_cut_off_is_refused() {
         let calls = parse(TABLE).unwrap();
-        assert_eq!((calls["read"], calls["fdatasync"], calls.len()), (12, 2, 4));
+        assert_eq!(calls.len(), 4);
+        assert_eq!(calls["read"], Made { calls: 12, successes: 12 });
+        assert_eq!(calls["execve"], Made { calls: 4, successes: 1 });
         let cut: String = TABLE.lines().take(5).map(|line| format!("{line}\n")).collect();
-        for bad in ["", cut.as_str(), &TABLE.replace("24", "25"), &TABLE.replace("12", "x"), "what is this"] {
+        let more_errors = TABLE.replace("4         3", "4         5");
+        for bad in
+            ["", &cut, &TABLE.replace("27", "25"), &TABLE.replace("12", "x"), &more_errors, "what is this"]
+        {
             assert_eq!(parse(bad), None, "{bad}");
         }
     }
 
     #[test]
     fn the_difference_of_two_traces_is_what_the_performances_cost() {
-        let calls =
-            |list: &[(&str, u64)]| list.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
-        let few: Calls = calls(&[("read", 100), ("fdatasync", 10), ("futex", 5), ("mount", 3)]);
-        let more: Calls =
-            calls(&[("read", 108), ("fdatasync", 18), ("fsync", 4), ("futex", 900), ("mount", 3)]);
+        let calls = |list: &[(&str, u64, u64)]| -> Calls {
+            let made = |(name, calls, successes): &(&str, u64, u64)| {
+                ((*name).to_owned(), Made { calls: *calls, successes: *successes })
+            };
+            list.iter().map(made).collect()
+        };
+        let few = calls(&[("read", 100, 100), ("fdatasync", 10, 10), ("futex", 5, 5), ("mount", 3, 3)]);
+        let more = calls(&[
+            ("execve", 40, 4),
+            ("read", 108, 108),
+            ("fdatasync", 18, 18),
+            ("fsync", 4, 4),
+            ("futex", 900, 900),
+            ("mount", 3, 3),
+        ]);
         let counts = summary(&few, &more, 4);
-        assert_eq!(counts, calls(&[("systemCalls", 5), ("syncs", 3)]));
+        let expected = [("systemCalls", 15), ("syncs", 3), ("execs", 1)];
+        assert_eq!(counts, expected.map(|(name, count)| (name.to_owned(), count)).into());
     }
 
     #[test]

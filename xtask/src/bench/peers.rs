@@ -78,8 +78,17 @@ fn bare(image: &Path) -> Result<Start, Failure> {
     Ok(outside(command))
 }
 
+/// A program of this machine by its whole path: looking for it is no part of what is measured. One that is nowhere keeps
+/// its name, and cannot be started.
+fn installed(name: &str) -> Command {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found =
+        std::env::split_paths(&path).map(|directory| directory.join(name)).find(|path| path.is_file());
+    Command::new(found.unwrap_or_else(|| name.into()))
+}
+
 fn bwrap(image: &Path) -> Command {
-    let mut command = Command::new("bwrap");
+    let mut command = installed("bwrap");
     command.args(["--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--ro-bind"]);
     command.arg(image).arg("/");
     command.args(["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/workspace"]);
@@ -88,7 +97,7 @@ fn bwrap(image: &Path) -> Command {
 }
 
 fn unshare(image: &Path, words: &[&str]) -> Command {
-    let mut command = Command::new("unshare");
+    let mut command = installed("unshare");
     command.args(["--user", "--map-root-user", "--mount", "--pid", "--fork", "--kill-child"]);
     command.args(["--net", "--ipc", "--uts", "--cgroup", "--root"]).arg(image).args(words);
     command
@@ -126,7 +135,7 @@ fn nsenter(image: &Path) -> Result<Start, Failure> {
         let _ = kept.wait();
         return Ok(Start::Absent("unshare could not make a sandbox".to_owned()));
     };
-    let mut enter = Command::new("nsenter");
+    let mut enter = installed("nsenter");
     enter.args(["--target", &inside.to_string(), "--user", "--mount", "--pid", "--net", "--ipc", "--uts"]);
     enter.args(["--cgroup", "--root", "--", "/usr/bin/echo", "ready"]);
     let mut entered = Entered { kept, enter };
@@ -213,7 +222,7 @@ fn git_commit() -> Result<Start, Failure> {
     }
     let scratch = Scratch::make()?;
     let git = |directory: &Path| {
-        let mut command = Command::new("git");
+        let mut command = installed("git");
         command.current_dir(directory).env("GIT_CONFIG_NOSYSTEM", "1").stdin(Stdio::null());
         command.args(["-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "core.fsync=all"]);
         command.args(["-c", "core.fsyncMethod=fsync", "-c", "gc.auto=0"]);
