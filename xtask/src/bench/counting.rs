@@ -115,11 +115,11 @@ fn unreadable(file: &Path) -> Failure {
 }
 
 /// A line a call: its name, how often it was made, and how often it failed, where it did. The table has a header, rules,
-/// and a total, which must be the sum.
+/// and a total, which must be the sum. Before it may stand a word about a process that outlived the trace.
 fn parse(text: &str) -> Option<Calls> {
     let mut calls = Calls::new();
     let mut total: Option<u64> = None;
-    for line in text.lines() {
+    for line in text.lines().skip_while(|line| !line.starts_with("syscall ")) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
             [] | ["syscall", "calls", "errors"] => {}
@@ -180,6 +180,7 @@ total                   27         6
         assert_eq!(calls.len(), 4);
         assert_eq!(calls["read"], Made { calls: 12, successes: 12 });
         assert_eq!(calls["execve"], Made { calls: 4, successes: 1 });
+        assert_eq!(parse(&format!("7353  ???( <detached ...>\n{TABLE}")), Some(calls));
         let cut: String = TABLE.lines().take(5).map(|line| format!("{line}\n")).collect();
         let more_errors = TABLE.replace("4         3", "4         5");
         for bad in

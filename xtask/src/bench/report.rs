@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::noise::{is_conclusive, kept};
+use super::noise::{Load, is_conclusive, kept};
 use super::operations::{Bound, Operation, Role};
 use super::rounds::{Measured, MeasuredArm};
 use super::statistics::{Ratio, median, minimum, ratio};
@@ -23,6 +23,7 @@ pub(super) struct Outcome {
     seed: u64,
     rounds: usize,
     kept: usize,
+    load: Load,
     conclusive: bool,
     arms: Vec<ArmResult>,
     absent: Vec<(&'static str, String)>,
@@ -45,7 +46,7 @@ struct ArmResult {
 impl Outcome {
     pub(super) fn of(operation: &Operation, measured: &Measured, seed: u64) -> Self {
         let kept = kept(&measured.noise);
-        let conclusive = is_conclusive(&kept);
+        let conclusive = is_conclusive(&kept, measured.load);
         // Where too little is left to judge by, all of it is shown, and nothing is judged.
         let shown = if conclusive { kept.clone() } else { vec![true; kept.len()] };
         let times: Vec<Vec<f64>> = measured.arms.iter().map(|arm| only(&shown, &arm.round_ns)).collect();
@@ -77,6 +78,7 @@ impl Outcome {
             seed,
             rounds: kept.len(),
             kept: kept.iter().filter(|kept| **kept).count(),
+            load: measured.load,
             conclusive,
             arms,
             absent: measured.absent.iter().map(|(plan, why)| (plan.name, why.clone())).collect(),
@@ -94,10 +96,16 @@ impl Outcome {
     }
 
     fn headline(&self) -> String {
-        let loaded =
-            if self.conclusive { "" } else { ", the machine was loaded and the times prove nothing" };
-        let (kept, rounds, verdict) = (self.kept, self.rounds, self.verdict());
-        format!("{kept} of {rounds} rounds quiet: {verdict}{loaded}; seed {}", self.seed)
+        let (kept, rounds, seed) = (self.kept, self.rounds, self.seed);
+        let Load { average, processors } = self.load;
+        let verdict = match (self.conclusive, self.load.is_heavy()) {
+            (true, _) => "conclusive",
+            (false, true) => "inconclusive, others were at work on this machine and its times prove nothing",
+            (false, false) => "inconclusive, its times prove nothing",
+        };
+        format!(
+            "{kept} of {rounds} rounds quiet, load {average:.1} on {processors} processors: {verdict}; seed {seed}"
+        )
     }
 
     pub(super) fn table(&self) -> String {
@@ -170,7 +178,7 @@ impl Outcome {
             })
             .collect();
         json!({ "operation": self.name, "says": self.says, "seed": self.seed, "rounds": self.rounds,
-            "roundsKept": self.kept, "verdict": self.verdict(), "arms": arms, "absent": absent, "ratios": ratios,
+            "roundsKept": self.kept, "verdict": self.verdict(), "load": self.load.average, "arms": arms, "absent": absent, "ratios": ratios,
             "goals": self.goals })
     }
 }
@@ -311,7 +319,8 @@ mod tests {
             .collect();
         let peer = std::array::from_fn(|round| if round < noisy { 40_000.0 } else { 4_000.0 });
         let arms = vec![arm(&ARMS[0], [1_000.0; 10]), arm(&ARMS[1], [2_000.0; 10]), arm(&ARMS[2], peer)];
-        Measured { arms, absent: vec![(&ARMS[2], "not installed".to_owned())], noise }
+        let load = Load { average: 1.0, processors: 2 };
+        Measured { arms, absent: vec![(&ARMS[2], "not installed".to_owned())], noise, load }
     }
 
     #[test]
@@ -324,8 +333,16 @@ mod tests {
         let noisy = Outcome::of(&OPERATION, &measured(5), 1);
         assert!(!noisy.is_conclusive());
         assert_eq!(noisy.json()["verdict"], "inconclusive");
-        assert!(noisy.table().contains("5 of 10 rounds quiet: inconclusive"));
+        assert!(noisy.table().contains("5 of 10 rounds quiet, load 1.0 on 2 processors: inconclusive, its"));
         assert!(noisy.table().contains("other") && noisy.table().contains("22.0 us"), "{}", noisy.table());
+    }
+
+    #[test]
+    fn a_run_beside_the_work_of_others_says_so() {
+        let busy = Measured { load: Load { average: 7.2, processors: 2 }, ..measured(0) };
+        let result = Outcome::of(&OPERATION, &busy, 1);
+        assert!(!result.is_conclusive());
+        assert!(result.markdown().contains("load 7.2 on 2 processors: inconclusive, others were at work"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::arm::{Arm, Process, Sample, Start};
 use super::counting::{self, Counted};
-use super::noise::{Noise, Processor, spin_ns};
+use super::noise::{Load, Noise, Processor, spin_ns};
 use super::operations::{ArmPlan, Ground, Operation};
 use super::statistics::median;
 use crate::failure::Failure;
@@ -14,6 +14,8 @@ pub(super) struct Measured {
     pub(super) absent: Vec<(&'static ArmPlan, String)>,
     /// One a round.
     pub(super) noise: Vec<Noise>,
+    /// Before the first round.
+    pub(super) load: Load,
 }
 
 pub(super) struct MeasuredArm {
@@ -40,7 +42,8 @@ pub(super) fn measure(
     rounds: usize,
 ) -> Result<Measured, Failure> {
     let mut running: Vec<Box<dyn Arm>> = Vec::new();
-    let mut measured = Measured { arms: Vec::new(), absent: Vec::new(), noise: Vec::new() };
+    let mut measured =
+        Measured { arms: Vec::new(), absent: Vec::new(), noise: Vec::new(), load: Load::read()? };
     for plan in operation.arms {
         match Process::start(plan.name, &mut (plan.program)(ground)?)? {
             Start::Ready(arm) => {

@@ -17,7 +17,7 @@ use ambit_source_directory::{ImportOptions, import};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{Mutex, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::compose::Services;
@@ -173,10 +173,19 @@ impl Agent for Paced {
     }
 }
 
-struct Unwatched;
+/// Tells when the run has its sandbox, which is made beside the first turns and is no part of any step.
+struct Watch {
+    has_sandbox: watch::Sender<bool>,
+}
 
-impl Observer for Unwatched {
-    fn changed(&self, _: &State, _: &[Event]) {}
+impl Observer for Watch {
+    fn changed(&self, state: &State, _: &[Event]) {
+        if let State::Open(open) = state
+            && open.sandbox.is_some()
+        {
+            self.has_sandbox.send_replace(true);
+        }
+    }
 }
 
 /// A run whose agent waits to be told what to answer.
@@ -201,8 +210,9 @@ impl Running {
         let agent = Arc::new(Paced { id, asked: asked_sender, answers: Mutex::new(answers_receiver) });
         let run = ground.begin(pin).await?;
         let services = Arc::clone(&ground.services);
+        let (has_sandbox, mut sandbox) = watch::channel(false);
         let driving = tokio::spawn(async move {
-            let driven = services.orchestrator.drive(&run, agent, &Unwatched).await;
+            let driven = services.orchestrator.drive(&run, agent, &Watch { has_sandbox }).await;
             driven.map(drop).map_err(failed)
         });
         let mut running = Self { asked, answers, driving, context: Value::Null, steps: 0 };
@@ -212,6 +222,7 @@ impl Running {
         ]});
         running.tell(&plan)?;
         running.wait().await?;
+        sandbox.wait_for(|has| *has).await.map_err(failed)?;
         Ok(running)
     }
 
