@@ -3,6 +3,9 @@
 use std::io::{BufRead as _, Write as _};
 use std::time::Duration;
 
+use ambit_ids::DurationMs;
+use ambit_ports::runtime::Clock as _;
+use ambit_runtime_system::SystemClock;
 use async_trait::async_trait;
 use tokio::sync::mpsc;
 
@@ -32,6 +35,11 @@ pub(crate) async fn answer(arm: &mut dyn Arm) -> Result<(), Failure> {
         tell(&arm.operate().await?.as_nanos().to_string())?;
     }
     Ok(())
+}
+
+/// Lets time pass that is no part of what is measured.
+pub(crate) async fn pause(length: DurationMs) {
+    SystemClock.sleep_until(SystemClock.now().saturating_add(length)).await;
 }
 
 fn tell(line: &str) -> Result<(), Failure> {

@@ -7,7 +7,6 @@ use ambit_blobs::DirectoryBlobs;
 use ambit_ids::{ByteCount, Digest, DurationMs, ExecutionLimits, RunId, Scope};
 use ambit_ports::AbortHandle;
 use ambit_ports::blobs::BlobStore;
-use ambit_ports::runtime::Clock;
 use ambit_ports::sandbox::{
     BatchFile, BatchFileKind, FileBatch, Lives, NamedCommand, SandboxLease, SandboxPort, SandboxSpec,
 };
@@ -17,7 +16,7 @@ use async_trait::async_trait;
 use tempfile::TempDir;
 
 use crate::failure::Failure;
-use crate::protocol::{Arm, answer};
+use crate::protocol::{Arm, answer, pause};
 use crate::{failed, image};
 
 /// What the peers leave unlimited is limited here, wide enough that nothing meets it.
@@ -112,10 +111,6 @@ impl Backend {
     async fn remove(&self, lease: &SandboxLease) -> Result<(), Failure> {
         self.port.destroy(lease, Lives::Named).await.map(drop).map_err(failed)
     }
-}
-
-async fn pause(length: DurationMs) {
-    SystemClock.sleep_until(SystemClock.now().saturating_add(length)).await;
 }
 
 /// A sandbox of its own for each performance. Its removal is counted, and is not waited for by whoever wanted the output.

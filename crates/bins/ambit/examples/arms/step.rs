@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use ambit_blueprint::{Blueprint, BudgetCeilings, Document, NamedCommandCatalog};
 use ambit_evidence::v1::{Actor, ActorKind};
-use ambit_ids::{AgentId, ApproverId, Digest, MicroUsd, RevisionId, Scope};
+use ambit_ids::{AgentId, ApproverId, Digest, DurationMs, MicroUsd, RevisionId, Scope};
 use ambit_orchestrator::{Observer, RunRef, StartError, StartRun};
 use ambit_ports::AbortSignal;
 use ambit_ports::agent::{Agent, AgentAnswer, AgentError, TurnOffer};
@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 use crate::compose::Services;
 use crate::failure::Failure;
 use crate::home::Home;
-use crate::protocol::{Arm, answer};
+use crate::protocol::{Arm, answer, pause};
 use crate::{failed, image};
 
 /// The example application, on which the steps are made.
@@ -34,6 +34,9 @@ const FILE: &str = "workboard/events.py";
 const STEPS_OF_A_RUN: u32 = 18;
 /// The strictest profile that this machine meets is the one to measure.
 const PROFILES: [&str; 2] = ["secure-generation-v1", "laptop-v1"];
+
+/// A new sandbox makes ready for its first command, which is no part of any step either.
+const UNTIL_IT_RESTS: DurationMs = DurationMs::new(150);
 
 pub(crate) async fn step() -> Result<(), Failure> {
     let ground = Ground::lay().await?;
@@ -223,6 +226,7 @@ impl Running {
         running.tell(&plan)?;
         running.wait().await?;
         sandbox.wait_for(|has| *has).await.map_err(failed)?;
+        pause(UNTIL_IT_RESTS).await;
         Ok(running)
     }
 
