@@ -5,9 +5,11 @@
 //! by single spaces. It ends when its input ends.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
+use std::fs;
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
 
@@ -20,6 +22,11 @@ pub(super) struct Sample {
 
 pub(super) trait Arm {
     fn operate(&mut self) -> Result<Sample, Failure>;
+
+    /// What it and its ended children have written so far, to files, pipes and sockets alike, where that can be told.
+    fn written_bytes(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// An arm, or why there is none here.
@@ -28,53 +35,43 @@ pub(super) enum Start {
     Absent(String),
 }
 
-/// Reads the counters before and after, outside the time.
-pub(super) type Counters = fn() -> Result<BTreeMap<String, u64>, Failure>;
-
 /// An arm in this process.
-pub(super) struct Closure<F> {
-    operation: F,
-    counters: Counters,
-}
-
-impl<F: FnMut() -> Result<(), Failure>> Closure<F> {
-    pub(super) fn new(operation: F, counters: Counters) -> Self {
-        Self { operation, counters }
-    }
-}
+pub(super) struct Closure<F>(pub(super) F);
 
 impl<F: FnMut() -> Result<(), Failure>> Arm for Closure<F> {
     fn operate(&mut self) -> Result<Sample, Failure> {
-        let before = (self.counters)()?;
         let started = Instant::now();
-        (self.operation)()?;
+        (self.0)()?;
         let wall_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let mut counts = (self.counters)()?;
-        for (name, count) in &mut counts {
-            *count = count.saturating_sub(before.get(name).copied().unwrap_or(0));
-        }
-        Ok(Sample { wall_ns, counts })
+        Ok(Sample { wall_ns, counts: BTreeMap::new() })
     }
 }
+
+/// How long an arm has for putting away what it made, once it is asked nothing more.
+const PUT_AWAY: Duration = Duration::from_secs(20);
 
 /// An arm in another process. It is ended with this value.
 pub(super) struct Process {
     name: String,
     child: Child,
-    questions: ChildStdin,
+    /// `None` once it is asked nothing more.
+    questions: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
 
 impl Process {
-    /// Starts the child and reads whether it is ready.
+    /// Starts the child and reads whether it is ready. A program that is not installed is an absent arm.
     pub(super) fn start(name: &str, command: &mut Command) -> Result<Start, Failure> {
         let died = || Failure::new(format!("the arm {name} has no input or output"));
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|cause| Failure::caused(format!("could not start the arm {name}"), cause))?;
-        let questions = child.stdin.take().ok_or_else(died)?;
+        let mut child = match command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() {
+            Ok(child) => child,
+            Err(cause) if cause.kind() == ErrorKind::NotFound => {
+                let program = command.get_program().to_string_lossy();
+                return Ok(Start::Absent(format!("{program} is not installed")));
+            }
+            Err(cause) => return Err(Failure::caused(format!("could not start the arm {name}"), cause)),
+        };
+        let questions = child.stdin.take();
         let answers = BufReader::new(child.stdout.take().ok_or_else(died)?);
         let mut process = Self { name: name.to_owned(), child, questions, answers };
         let first = process.line()?;
@@ -101,15 +98,28 @@ impl Process {
 impl Arm for Process {
     fn operate(&mut self) -> Result<Sample, Failure> {
         let unasked = |cause| Failure::caused(format!("the arm {} cannot be asked", self.name), cause);
-        self.questions.write_all(b"op\n").map_err(unasked)?;
+        let Some(questions) = &mut self.questions else {
+            return Err(Failure::new(format!("the arm {} is asked nothing more", self.name)));
+        };
+        questions.write_all(b"op\n").map_err(unasked)?;
         let line = self.line()?;
         parse(&line).ok_or_else(|| Failure::new(format!("the arm {} answered {line:?}", self.name)))
+    }
+
+    fn written_bytes(&self) -> Option<u64> {
+        let text = fs::read_to_string(format!("/proc/{}/io", self.child.id())).ok()?;
+        text.lines().find_map(|line| line.strip_prefix("wchar: "))?.parse().ok()
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself; either way nothing of it is left.
+        // It ends when its input does, and puts away what it made; only one that hangs is killed.
+        self.questions = None;
+        let until = Instant::now() + PUT_AWAY;
+        while Instant::now() < until && matches!(self.child.try_wait(), Ok(None)) {
+            thread::sleep(Duration::from_millis(2));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -200,14 +210,43 @@ mod tests {
     }
 
     #[test]
-    fn a_closure_counts_what_happened_between() {
-        fn counters() -> Result<BTreeMap<String, u64>, Failure> {
-            use std::sync::atomic::{AtomicU64, Ordering};
-            static READ: AtomicU64 = AtomicU64::new(40);
-            Ok(BTreeMap::from([("reads".to_owned(), READ.fetch_add(1, Ordering::Relaxed))]))
-        }
-        let sample = Closure::new(|| Ok(()), counters).operate().unwrap();
-        assert_eq!(sample.counts, BTreeMap::from([("reads".to_owned(), 1)]));
-        assert!(Closure::new(|| Err(Failure::new("no")), counters).operate().is_err());
+    fn an_arm_ends_when_nothing_more_is_asked_and_puts_away_what_it_made() {
+        let made = std::env::temp_dir().join(format!("ambit-arm-{}", std::process::id()));
+        let path = made.display();
+        let script = format!("mkdir {path}; echo ready; while read op; do echo 1; done; rmdir {path}");
+        let arm = shell(&script).unwrap();
+        assert!(made.is_dir());
+        drop(arm);
+        assert!(!made.exists());
+    }
+
+    #[test]
+    fn what_an_arm_wrote_is_told_from_outside() {
+        let Start::Ready(mut arm) =
+            shell("echo ready; while read op; do echo 1 >/dev/null; echo 7; done").unwrap()
+        else {
+            panic!("not ready");
+        };
+        arm.operate().unwrap();
+        let before = arm.written_bytes().unwrap();
+        arm.operate().unwrap();
+        arm.operate().unwrap();
+        assert_eq!(arm.written_bytes().unwrap() - before, 8);
+    }
+
+    #[test]
+    fn a_program_that_is_not_installed_is_an_absent_arm() {
+        let start = Process::start("none", &mut Command::new("no-such-program-anywhere")).unwrap();
+        assert!(matches!(start, Start::Absent(why) if why == "no-such-program-anywhere is not installed"));
+    }
+
+    #[test]
+    fn a_closure_takes_time_and_may_fail() {
+        let pause = || {
+            thread::sleep(Duration::from_millis(1));
+            Ok(())
+        };
+        assert!(Closure(pause).operate().unwrap().wall_ns >= 1_000_000);
+        assert!(Closure(|| Err(Failure::new("no"))).operate().is_err());
     }
 }

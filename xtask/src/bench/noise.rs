@@ -61,6 +61,33 @@ impl Processor {
     }
 }
 
+/// How many tasks wanted to run on the average of the last minute, and how many can at a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Load {
+    pub(super) average: f64,
+    pub(super) processors: usize,
+}
+
+impl Load {
+    pub(super) fn read() -> Result<Self, Failure> {
+        let path = Path::new("/proc/loadavg");
+        let text = fs::read_to_string(path).map_err(Failure::at("read", path))?;
+        let average = Self::parse(&text).ok_or_else(|| Failure::new("/proc/loadavg has no average"))?;
+        let processors = std::thread::available_parallelism()
+            .map_err(|cause| Failure::caused("the processors cannot be counted", cause))?;
+        Ok(Self { average, processors: processors.get() })
+    }
+
+    fn parse(text: &str) -> Option<f64> {
+        text.split(' ').next()?.parse().ok().filter(|average: &f64| average.is_finite())
+    }
+
+    /// Whether others were at work here: an operation alone never wants more than all processors.
+    pub(super) fn is_heavy(self) -> bool {
+        self.average > self.processors as f64
+    }
+}
+
 /// Does the fixed work and answers how long it took.
 pub(super) fn spin_ns() -> u64 {
     let started = Instant::now();
@@ -83,10 +110,10 @@ pub(super) fn kept(noise: &[Noise]) -> Vec<bool> {
     noise.iter().map(quiet).collect()
 }
 
-/// Whether enough rounds count.
-pub(super) fn is_conclusive(kept: &[bool]) -> bool {
+/// Whether enough rounds count, and nobody else was at work when they began.
+pub(super) fn is_conclusive(kept: &[bool], load: Load) -> bool {
     let dropped = kept.iter().filter(|kept| !**kept).count();
-    !kept.is_empty() && dropped as f64 <= DROP_TOLERANCE * kept.len() as f64
+    !load.is_heavy() && !kept.is_empty() && dropped as f64 <= DROP_TOLERANCE * kept.len() as f64
 }
 
 #[cfg(test)]
@@ -111,9 +138,20 @@ mod tests {
 
     #[test]
     fn a_run_with_more_than_two_fifths_dropped_says_nothing() {
-        assert!(is_conclusive(&[true, true, true, false, false]));
-        assert!(!is_conclusive(&[true, true, false, false]));
-        assert!(!is_conclusive(&[]));
+        let idle = Load { average: 0.5, processors: 2 };
+        assert!(is_conclusive(&[true, true, true, false, false], idle));
+        assert!(!is_conclusive(&[true, true, false, false], idle));
+        assert!(!is_conclusive(&[], idle));
+    }
+
+    #[test]
+    fn a_run_beside_the_work_of_others_says_nothing() {
+        assert!(is_conclusive(&[true], Load { average: 2.0, processors: 2 }));
+        assert!(!is_conclusive(&[true], Load { average: 2.01, processors: 2 }));
+        assert_eq!(Load::parse("7.25 8.16 8.02 3/512 31\n"), Some(7.25));
+        for bad in ["", "x 1 2", "NaN 1 2"] {
+            assert_eq!(Load::parse(bad), None, "{bad}");
+        }
     }
 
     #[test]
@@ -130,6 +168,7 @@ mod tests {
     #[test]
     fn this_machine_can_be_watched() {
         assert!(Processor::read().is_ok());
+        assert!(Load::read().is_ok());
         assert!(spin_ns() > 0);
     }
 }

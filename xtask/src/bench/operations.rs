@@ -1,12 +1,11 @@
-//! What is measured.
+//! What is measured, in which ways, and what is aimed at.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 
-use super::arm::{self, Closure, Process, Start};
+use super::peers;
 use crate::failure::Failure;
+
+pub(super) use super::ground::Ground;
 
 /// Something a user waits for.
 pub(super) struct Operation {
@@ -15,14 +14,19 @@ pub(super) struct Operation {
     pub(super) rounds: usize,
     /// How often an arm performs it in one turn.
     pub(super) performances: usize,
+    /// What is brought about before each performance, outside the time.
+    pub(super) before: fn(&Ground) -> Result<(), Failure>,
     pub(super) arms: &'static [ArmPlan],
+    pub(super) goals: &'static [Goal],
 }
 
-/// One way of doing it.
+/// One way of doing it: a program that speaks the protocol of [`super::arm`].
 pub(super) struct ArmPlan {
     pub(super) name: &'static str,
     pub(super) role: Role,
-    pub(super) start: fn() -> Result<Start, Failure>,
+    /// What this way does not give that ours does; empty where nothing is missing.
+    pub(super) lacks: &'static str,
+    pub(super) program: fn(&Ground) -> Result<Command, Failure>,
 }
 
 /// What an arm stands for.
@@ -46,85 +50,227 @@ impl Role {
     }
 }
 
-pub(super) const OPERATIONS: &[Operation] = &[Operation {
-    name: "spawn",
-    says: "start /bin/true and wait for it",
-    rounds: 30,
-    performances: 5,
-    arms: &[
+/// What the ratio of two arms is to be.
+pub(super) struct Goal {
+    pub(super) over: &'static str,
+    pub(super) under: &'static str,
+    pub(super) bound: Bound,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Bound {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+const fn at_most(over: &'static str, under: &'static str, ratio: f64) -> Goal {
+    Goal { over, under, bound: Bound::AtMost(ratio) }
+}
+
+const fn at_least(over: &'static str, under: &'static str, ratio: f64) -> Goal {
+    Goal { over, under, bound: Bound::AtLeast(ratio) }
+}
+
+const BARE: ArmPlan = ArmPlan {
+    name: "exec",
+    role: Role::Limit,
+    lacks: "everything but the program: it only starts it and waits",
+    program: |ground| ground.own_in_image("bare"),
+};
+
+const BWRAP: ArmPlan = ArmPlan {
+    name: "bwrap",
+    role: Role::Peer,
+    lacks: "limits on memory, processes and processor time; a system-call filter; a workspace with files in it",
+    program: |ground| ground.own_in_image("bwrap"),
+};
+
+const UNSHARE: ArmPlan = ArmPlan {
+    name: "unshare-chroot",
+    role: Role::Peer,
+    lacks: "limits; a system-call filter; a read-only root; a workspace; `/proc`",
+    program: |ground| ground.own_in_image("unshare-chroot"),
+};
+
+const fn fresh(program: fn(&Ground) -> Result<Command, Failure>) -> [ArmPlan; 4] {
+    [BARE, ArmPlan { name: "ambit", role: Role::Ours, lacks: "", program }, BWRAP, UNSHARE]
+}
+
+static FRESH_WAITING: [ArmPlan; 4] = fresh(|ground| ground.product(&["fresh", "waiting"]));
+static FRESH: [ArmPlan; 4] = fresh(|ground| ground.product(&["fresh", "none"]));
+
+const fn exec(program: fn(&Ground) -> Result<Command, Failure>) -> [ArmPlan; 4] {
+    [
+        BARE,
+        ArmPlan { name: "ambit", role: Role::Ours, lacks: "", program },
         ArmPlan {
-            name: "vfork-exec",
-            role: Role::Limit,
-            start: || Ok(Start::Ready(Box::new(spawn_directly()))),
+            name: "nsenter",
+            role: Role::Peer,
+            lacks: "limits; a system-call filter; a pristine workspace for every command; an end to what the command leaves running",
+            program: |ground| ground.own_in_image("nsenter"),
         },
-        ArmPlan { name: "shell", role: Role::Peer, start: || answered_by_child("spawn-shell") },
-    ],
-}];
-
-/// Performs an arm as a child of the harness.
-pub(super) fn answer(name: &str) -> Result<(), Failure> {
-    match name {
-        "spawn-shell" => arm::answer(Start::Ready(Box::new(spawn_through_a_shell()))),
-        other => Err(Failure::new(format!("there is no arm {other:?}"))),
-    }
+        ArmPlan { name: "bwrap-anew", ..BWRAP },
+    ]
 }
 
-/// This program once more, as the child that answers for an arm.
-fn answered_by_child(name: &str) -> Result<Start, Failure> {
-    let program =
-        std::env::current_exe().map_err(|cause| Failure::caused("this program has no path", cause))?;
-    Process::start(name, Command::new(program).args(["bench", "--answer", name]))
-}
+static EXEC: [ArmPlan; 4] = exec(|ground| ground.product(&["exec", "5"]));
+static EXEC_AGAIN: [ArmPlan; 4] = exec(|ground| ground.product(&["exec", "0"]));
 
-/// The standard library spawns by `vfork` and `exec` where nothing must run between the two.
-fn spawn_directly() -> Closure<impl FnMut() -> Result<(), Failure>> {
-    Closure::new(|| succeed(Command::new("/bin/true").status()), faults_of_children)
-}
+static SPAWN: [ArmPlan; 2] = [
+    ArmPlan { name: "vfork-exec", role: Role::Limit, lacks: "", program: |ground| ground.own("spawn") },
+    ArmPlan { name: "shell", role: Role::Peer, lacks: "", program: |ground| ground.own("spawn-shell") },
+];
 
-fn spawn_through_a_shell() -> Closure<impl FnMut() -> Result<(), Failure>> {
-    Closure::new(
-        || succeed(Command::new("/bin/sh").args(["-c", "/bin/true; exit $?"]).status()),
-        faults_of_children,
-    )
-}
+static STEP: [ArmPlan; 3] = [
+    ArmPlan {
+        name: "write-append",
+        role: Role::Limit,
+        lacks: "everything but durability: it writes the file, syncs it, and appends one record, synced",
+        program: |ground| ground.own("write-append"),
+    },
+    ArmPlan { name: "ambit", role: Role::Ours, lacks: "", program: |ground| ground.product(&["step"]) },
+    ArmPlan {
+        name: "git-commit",
+        role: Role::Peer,
+        lacks: "a policy, an oracle guard, a signature, a budget",
+        program: |ground| ground.own("git-commit"),
+    },
+];
 
-fn succeed(status: std::io::Result<ExitStatus>) -> Result<(), Failure> {
-    let status = status.map_err(|cause| Failure::caused("/bin/true cannot be started", cause))?;
-    if status.success() { Ok(()) } else { Err(Failure::new(format!("/bin/true ended with {status}"))) }
-}
+const APPEND: &str = "everything but durability: no check, no index, no transaction";
+const RAW: &str = "a fence, an expected position, a signed head, claims";
 
-/// Page faults of the children that were waited for.
-fn faults_of_children() -> Result<BTreeMap<String, u64>, Failure> {
-    let path = Path::new("/proc/self/stat");
-    let text = fs::read_to_string(path).map_err(Failure::at("read", path))?;
-    // The name of the program may hold anything; the fields after it begin with the state, the third of all.
-    let fields = text.rsplit_once(") ").map_or("", |(_, fields)| fields);
-    let minor: u64 = fields
-        .split(' ')
-        .nth(8)
-        .and_then(|field| field.parse().ok())
-        .ok_or_else(|| Failure::new("/proc/self/stat has no eleventh field"))?;
-    Ok(BTreeMap::from([("minorFaults".to_owned(), minor)]))
-}
+static COMMIT: [ArmPlan; 3] = [
+    ArmPlan { name: "append", role: Role::Limit, lacks: APPEND, program: |ground| ground.own("append") },
+    ArmPlan {
+        name: "ambit",
+        role: Role::Ours,
+        lacks: "",
+        program: |ground| ground.product(&["commit", "1"]),
+    },
+    ArmPlan { name: "raw-sqlite", role: Role::Peer, lacks: RAW, program: |_| Ok(peers::raw_sqlite(1)) },
+];
+
+static COMMIT_64: [ArmPlan; 3] = [
+    ArmPlan { name: "append", role: Role::Limit, lacks: APPEND, program: |ground| ground.own("append-64") },
+    ArmPlan {
+        name: "ambit",
+        role: Role::Ours,
+        lacks: "",
+        program: |ground| ground.product(&["commit", "64"]),
+    },
+    ArmPlan { name: "raw-sqlite", role: Role::Peer, lacks: RAW, program: |_| Ok(peers::raw_sqlite(64)) },
+];
+
+const NOTHING: fn(&Ground) -> Result<(), Failure> = |_| Ok(());
+
+pub(super) static OPERATIONS: &[Operation] = &[
+    Operation {
+        name: "spawn",
+        says: "start /bin/true and wait for it",
+        rounds: 30,
+        performances: 5,
+        before: NOTHING,
+        arms: &SPAWN,
+        goals: &[],
+    },
+    Operation {
+        name: "fresh-waiting",
+        says: "a fresh sandbox to the first output, where a guest waits for a run; the image was read before",
+        rounds: 30,
+        performances: 1,
+        before: NOTHING,
+        arms: &FRESH_WAITING,
+        goals: &[at_most("ambit", "exec", 1.15), at_least("bwrap", "ambit", 4.0)],
+    },
+    Operation {
+        name: "fresh-warm",
+        says: "a fresh sandbox to the first output, made from nothing; the image was read before",
+        rounds: 30,
+        performances: 1,
+        before: NOTHING,
+        arms: &FRESH,
+        goals: &[at_most("ambit", "exec", 1.8), at_least("bwrap", "ambit", 2.5)],
+    },
+    Operation {
+        name: "fresh-cold",
+        says: "a fresh sandbox to the first output, made from nothing; no file of the image is in memory",
+        rounds: 10,
+        performances: 1,
+        before: Ground::forget_image,
+        arms: &FRESH,
+        goals: &[],
+    },
+    Operation {
+        name: "exec",
+        says: "one more command in a running sandbox, 5 ms after the one before",
+        rounds: 30,
+        performances: 2,
+        before: NOTHING,
+        arms: &EXEC,
+        goals: &[at_most("ambit", "exec", 1.05)],
+    },
+    Operation {
+        name: "exec-again",
+        says: "one more command in a running sandbox, right after the one before",
+        rounds: 30,
+        performances: 2,
+        before: NOTHING,
+        arms: &EXEC_AGAIN,
+        goals: &[],
+    },
+    Operation {
+        name: "step",
+        says: "one governed step without a gate: the agent's answer is read, assessed and decided, its patch applied and kept, and the next turn offered",
+        rounds: 15,
+        performances: 1,
+        before: NOTHING,
+        arms: &STEP,
+        goals: &[],
+    },
+    Operation {
+        name: "commit",
+        says: "one record of 450 bytes made durable",
+        rounds: 30,
+        performances: 5,
+        before: NOTHING,
+        arms: &COMMIT,
+        goals: &[at_most("ambit", "append", 1.1), at_least("raw-sqlite", "ambit", 2.5)],
+    },
+    Operation {
+        name: "commit-64",
+        says: "64 runs make one record of 450 bytes durable at the same time",
+        rounds: 15,
+        performances: 1,
+        before: NOTHING,
+        arms: &COMMIT_64,
+        goals: &[],
+    },
+];
 
 #[cfg(test)]
 mod tests {
-    use super::super::arm::Arm;
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
-    fn the_ways_of_spawning_take_time_and_fault() {
-        for sample in [spawn_directly().operate().unwrap(), spawn_through_a_shell().operate().unwrap()] {
-            assert!(sample.wall_ns > 0);
-            assert!(sample.counts["minorFaults"] > 0);
+    fn names_are_told_apart() {
+        let names: BTreeSet<&str> = OPERATIONS.iter().map(|operation| operation.name).collect();
+        assert_eq!(names.len(), OPERATIONS.len());
+        for operation in OPERATIONS {
+            let arms: BTreeSet<&str> = operation.arms.iter().map(|arm| arm.name).collect();
+            assert_eq!(arms.len(), operation.arms.len(), "{}", operation.name);
         }
     }
 
     #[test]
-    fn names_are_told_apart() {
-        let mut names: Vec<&str> = OPERATIONS.iter().map(|operation| operation.name).collect();
-        names.dedup();
-        assert_eq!(names.len(), OPERATIONS.len());
-        assert!(answer("no-such-arm").is_err());
+    fn a_goal_names_two_arms_of_its_operation() {
+        for operation in OPERATIONS {
+            for goal in operation.goals {
+                let is_there = |name| operation.arms.iter().any(|arm| arm.name == name);
+                assert!(is_there(goal.over) && is_there(goal.under), "{}", operation.name);
+            }
+        }
     }
 }

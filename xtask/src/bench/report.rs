@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::noise::{is_conclusive, kept};
-use super::operations::{Operation, Role};
+use super::noise::{Load, is_conclusive, kept};
+use super::operations::{Bound, Operation, Role};
 use super::rounds::{Measured, MeasuredArm};
 use super::statistics::{Ratio, median, minimum, ratio};
 use crate::failure::Failure;
@@ -23,10 +23,12 @@ pub(super) struct Outcome {
     seed: u64,
     rounds: usize,
     kept: usize,
+    load: Load,
     conclusive: bool,
     arms: Vec<ArmResult>,
     absent: Vec<(&'static str, String)>,
     ratios: Vec<(String, Ratio)>,
+    goals: Vec<String>,
 }
 
 struct ArmResult {
@@ -34,14 +36,20 @@ struct ArmResult {
     role: Role,
     median_ns: f64,
     min_ns: f64,
-    /// The median of each count per performance.
+    lacks: &'static str,
+    /// What one performance counts.
     counts: BTreeMap<String, u64>,
+    /// Why the kernel's side is not among the counts.
+    uncounted: Option<String>,
 }
 
 impl Outcome {
     pub(super) fn of(operation: &Operation, measured: &Measured, seed: u64) -> Self {
         let kept = kept(&measured.noise);
-        let times: Vec<Vec<f64>> = measured.arms.iter().map(|arm| only(&kept, &arm.round_ns)).collect();
+        let conclusive = is_conclusive(&kept, measured.load);
+        // Where too little is left to judge by, all of it is shown, and nothing is judged.
+        let shown = if conclusive { kept.clone() } else { vec![true; kept.len()] };
+        let times: Vec<Vec<f64>> = measured.arms.iter().map(|arm| only(&shown, &arm.round_ns)).collect();
         let arms = measured.arms.iter().zip(&times).map(|(arm, times)| ArmResult::of(arm, times)).collect();
         let roles: Vec<Role> = measured.arms.iter().map(|arm| arm.plan.role).collect();
         let name = |index: usize| measured.arms[index].plan.name;
@@ -52,16 +60,30 @@ impl Outcome {
                 Some((format!("{} / {}", name(over), name(under)), ratio))
             })
             .collect();
+        let found = |wanted: &str| measured.arms.iter().position(|arm| arm.plan.name == wanted);
+        let goals = operation
+            .goals
+            .iter()
+            .map(|goal| {
+                let ratio = found(goal.over)
+                    .zip(found(goal.under))
+                    .and_then(|(over, under)| ratio(&times[over], &times[under], seed))
+                    .filter(|_| conclusive);
+                goal_text(&format!("{} / {}", goal.over, goal.under), goal.bound, ratio)
+            })
+            .collect();
         Self {
             name: operation.name,
             says: operation.says,
             seed,
             rounds: kept.len(),
             kept: kept.iter().filter(|kept| **kept).count(),
-            conclusive: is_conclusive(&kept),
+            load: measured.load,
+            conclusive,
             arms,
             absent: measured.absent.iter().map(|(plan, why)| (plan.name, why.clone())).collect(),
             ratios,
+            goals,
         }
     }
 
@@ -74,7 +96,16 @@ impl Outcome {
     }
 
     fn headline(&self) -> String {
-        format!("{} of {} rounds quiet: {}; seed {}", self.kept, self.rounds, self.verdict(), self.seed)
+        let (kept, rounds, seed) = (self.kept, self.rounds, self.seed);
+        let Load { average, processors } = self.load;
+        let verdict = match (self.conclusive, self.load.is_heavy()) {
+            (true, _) => "conclusive",
+            (false, true) => "inconclusive, others were at work on this machine and its times prove nothing",
+            (false, false) => "inconclusive, its times prove nothing",
+        };
+        format!(
+            "{kept} of {rounds} rounds quiet, load {average:.1} on {processors} processors: {verdict}; seed {seed}"
+        )
     }
 
     pub(super) fn table(&self) -> String {
@@ -89,6 +120,9 @@ impl Outcome {
         }
         for (pair, ratio) in &self.ratios {
             let _ = writeln!(text, "  {pair:<34}{}", ratio_text(ratio));
+        }
+        for goal in &self.goals {
+            let _ = writeln!(text, "  goal: {goal}");
         }
         text
     }
@@ -115,6 +149,12 @@ impl Outcome {
         for (pair, ratio) in &self.ratios {
             let _ = writeln!(text, "- {pair}: {}", ratio_text(ratio));
         }
+        for goal in &self.goals {
+            let _ = writeln!(text, "- goal, {goal}");
+        }
+        for arm in self.arms.iter().filter(|arm| !arm.lacks.is_empty()) {
+            let _ = writeln!(text, "- {} lacks {}", arm.name, arm.lacks);
+        }
         text
     }
 
@@ -138,7 +178,8 @@ impl Outcome {
             })
             .collect();
         json!({ "operation": self.name, "says": self.says, "seed": self.seed, "rounds": self.rounds,
-            "roundsKept": self.kept, "verdict": self.verdict(), "arms": arms, "absent": absent, "ratios": ratios })
+            "roundsKept": self.kept, "verdict": self.verdict(), "load": self.load.average, "arms": arms, "absent": absent, "ratios": ratios,
+            "goals": self.goals })
     }
 }
 
@@ -154,13 +195,29 @@ impl ArmResult {
                 (name.clone(), values.get(values.len() / 2).copied().unwrap_or(0))
             })
             .collect();
-        let (name, role) = (arm.plan.name, arm.plan.role);
-        Self { name, role, median_ns: median(times.to_vec()), min_ns: minimum(times), counts }
+        let mut counts: BTreeMap<String, u64> = counts;
+        counts.extend(arm.written_bytes.map(|bytes| ("writtenBytes".to_owned(), bytes)));
+        let uncounted = match &arm.counted {
+            Ok(counted) => {
+                counts.extend(counted.clone());
+                None
+            }
+            Err(why) => Some(why.clone()),
+        };
+        Self {
+            name: arm.plan.name,
+            role: arm.plan.role,
+            median_ns: median(times.to_vec()),
+            min_ns: minimum(times),
+            lacks: arm.plan.lacks,
+            counts,
+            uncounted,
+        }
     }
 
     fn counts_text(&self) -> String {
-        let counts: Vec<String> = self.counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
-        counts.join(", ")
+        let counts = self.counts.iter().map(|(name, count)| format!("{name} {count}"));
+        counts.chain(self.uncounted.clone()).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -190,6 +247,21 @@ fn ratio_text(ratio: &Ratio) -> String {
     )
 }
 
+fn goal_text(pair: &str, bound: Bound, ratio: Option<Ratio>) -> String {
+    let (words, wanted) = match bound {
+        Bound::AtMost(wanted) => ("at most", wanted),
+        Bound::AtLeast(wanted) => ("at least", wanted),
+    };
+    let verdict = match (ratio.map(|ratio| ratio.median), bound) {
+        (None, _) => "not judged".to_owned(),
+        (Some(is), Bound::AtMost(wanted)) if is <= wanted => format!("met with {is:.2}"),
+        (Some(is), Bound::AtLeast(wanted)) if is >= wanted => format!("met with {is:.2}"),
+        (Some(is), Bound::AtMost(wanted)) => format!("missed with {is:.2}, by {:.2} times", is / wanted),
+        (Some(is), Bound::AtLeast(wanted)) => format!("missed with {is:.2}, by {:.2} times", wanted / is),
+    };
+    format!("{pair} {words} {wanted:.2}: {verdict}")
+}
+
 /// Puts the section between the marks of the page.
 pub(super) fn rewrite(page: &Path, section: &str) -> Result<(), Failure> {
     let text = fs::read_to_string(page).map_err(Failure::at("read", page))?;
@@ -206,22 +278,37 @@ fn replace_section(text: &str, section: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::arm::{Sample, Start};
+    use super::super::arm::Sample;
     use super::super::noise::Noise;
-    use super::super::operations::ArmPlan;
+    use super::super::operations::{ArmPlan, Goal};
     use super::*;
 
     const fn plan(name: &'static str, role: Role) -> ArmPlan {
-        ArmPlan { name, role, start: || Ok(Start::Absent(String::new())) }
+        ArmPlan { name, role, lacks: "much", program: |ground| ground.own("none") }
     }
     static ARMS: [ArmPlan; 3] =
         [plan("floor", Role::Limit), plan("mine", Role::Ours), plan("other", Role::Peer)];
-    static OPERATION: Operation =
-        Operation { name: "act", says: "do it", rounds: 10, performances: 1, arms: &ARMS };
+    static OPERATION: Operation = Operation {
+        name: "act",
+        says: "do it",
+        rounds: 10,
+        performances: 1,
+        before: |_| Ok(()),
+        arms: &ARMS,
+        goals: &[
+            Goal { over: "mine", under: "floor", bound: Bound::AtMost(1.6) },
+            Goal { over: "other", under: "mine", bound: Bound::AtLeast(2.0) },
+        ],
+    };
 
     fn arm(plan: &'static ArmPlan, ns: [f64; 10]) -> MeasuredArm {
         let sample = |count| Sample { wall_ns: 1, counts: BTreeMap::from([("forks".to_owned(), count)]) };
-        MeasuredArm { plan, round_ns: ns.to_vec(), samples: vec![sample(1), sample(3), sample(3)] }
+        let counted = match plan.role {
+            Role::Limit => Err("not counted: no tracer".to_owned()),
+            Role::Ours | Role::Peer => Ok(BTreeMap::from([("syncs".to_owned(), 4)])),
+        };
+        let samples = vec![sample(1), sample(3), sample(3)];
+        MeasuredArm { plan, round_ns: ns.to_vec(), samples, written_bytes: Some(900), counted }
     }
 
     /// Ten rounds, of which the first `noisy` are noisy, and in those the peer looks a hundred times as slow.
@@ -232,7 +319,8 @@ mod tests {
             .collect();
         let peer = std::array::from_fn(|round| if round < noisy { 40_000.0 } else { 4_000.0 });
         let arms = vec![arm(&ARMS[0], [1_000.0; 10]), arm(&ARMS[1], [2_000.0; 10]), arm(&ARMS[2], peer)];
-        Measured { arms, absent: vec![(&ARMS[2], "not installed".to_owned())], noise }
+        let load = Load { average: 1.0, processors: 2 };
+        Measured { arms, absent: vec![(&ARMS[2], "not installed".to_owned())], noise, load }
     }
 
     #[test]
@@ -245,18 +333,39 @@ mod tests {
         let noisy = Outcome::of(&OPERATION, &measured(5), 1);
         assert!(!noisy.is_conclusive());
         assert_eq!(noisy.json()["verdict"], "inconclusive");
-        assert!(noisy.table().contains("5 of 10 rounds quiet: inconclusive"));
+        assert!(noisy.table().contains("5 of 10 rounds quiet, load 1.0 on 2 processors: inconclusive, its"));
+        assert!(noisy.table().contains("other") && noisy.table().contains("22.0 us"), "{}", noisy.table());
+    }
+
+    #[test]
+    fn a_run_beside_the_work_of_others_says_so() {
+        let busy = Measured { load: Load { average: 7.2, processors: 2 }, ..measured(0) };
+        let result = Outcome::of(&OPERATION, &busy, 1);
+        assert!(!result.is_conclusive());
+        assert!(result.markdown().contains("load 7.2 on 2 processors: inconclusive, others were at work"));
     }
 
     #[test]
     fn counts_and_absent_arms_stand_beside_the_times() {
         let result = Outcome::of(&OPERATION, &measured(0), 1);
         for text in [result.table(), result.markdown()] {
-            assert!(text.contains("forks 3"), "{text}");
+            assert!(text.contains("forks 3, syncs 4, writtenBytes 900"), "{text}");
+            assert!(text.contains("writtenBytes 900, not counted: no tracer"), "{text}");
             assert!(text.contains("absent") && text.contains("not installed"), "{text}");
         }
         assert_eq!(result.json()["arms"][1]["counts"]["forks"], 3);
         assert_eq!(result.json()["absent"][0]["why"], "not installed");
+    }
+
+    #[test]
+    fn a_goal_is_met_or_missed_by_so_much_and_not_judged_where_the_run_says_nothing() {
+        let goals = Outcome::of(&OPERATION, &measured(4), 1).goals;
+        assert_eq!(goals[0], "mine / floor at most 1.60: missed with 2.00, by 1.25 times");
+        assert_eq!(goals[1], "other / mine at least 2.00: met with 2.00");
+        let noisy = Outcome::of(&OPERATION, &measured(5), 1);
+        assert_eq!(noisy.goals[1], "other / mine at least 2.00: not judged");
+        // Counts are told all the same.
+        assert!(noisy.markdown().contains("syncs 4"));
     }
 
     #[test]

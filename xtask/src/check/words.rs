@@ -125,8 +125,12 @@ mod tests {
             assert_eq!(places("crates/domain/run/src/a.rs", &code).len(), 1);
             assert_ne!(places("crates/domain/run/src/a.rs", &upper), Vec::<String>::new());
             assert_eq!(places("crates/domain/run/src/a.rs", &format!("{tests}{code}")).len(), 1);
-            for path in ["crates/bins/ambit/src/lab/a.rs", "crates/domain/run/tests/it/a.rs", "examples/a.rs"]
-            {
+            for path in [
+                "crates/bins/ambit/src/lab/a.rs",
+                "crates/bins/ambit/examples/arms/a.rs",
+                "crates/domain/run/tests/it/a.rs",
+                "examples/a.rs",
+            ] {
                 assert_eq!(places(path, &code), Vec::<String>::new(), "{path}");
             }
             assert_eq!(places("crates/domain/run/src/a.rs", &tests), Vec::<String>::new());

@@ -65,7 +65,7 @@ fn put(layout: Arc<Layout>, scope: &Scope, bytes: &[u8]) -> Result<Digest, BlobE
     let digest = Digest::of(bytes);
     let name = BlobName::of(digest);
     let shard = layout.ensure(scope, &name).map_err(failed)?;
-    if is_stored(&shard, &name, digest, bytes.len() as u64)? {
+    if is_stored(&layout, scope, &shard, digest, bytes.len() as u64)? {
         return Ok(digest);
     }
     let mut incoming = Incoming::create(layout).map_err(refused)?;

@@ -66,9 +66,9 @@ impl Incoming {
         match renameat_with(&self.layout.root.incoming, &self.name, &shard, &name.file, flags) {
             Ok(()) => {
                 self.published = true;
-                fsync(&shard).map_err(failed)?;
+                self.layout.settle(scope, &name, &shard).map_err(failed)?;
             }
-            Err(Errno::EXIST) if is_stored(&shard, &name, digest, self.size_bytes)? => {}
+            Err(Errno::EXIST) if is_stored(&self.layout, scope, &shard, digest, self.size_bytes)? => {}
             Err(errno) => return Err(failed(errno)),
         }
         Ok((digest, self.size_bytes))
@@ -87,15 +87,17 @@ impl Drop for Incoming {
 ///
 /// The size alone is compared: a file under this name was whole when it got it.
 pub(crate) fn is_stored(
+    layout: &Layout,
+    scope: &Scope,
     shard: &OwnedFd,
-    name: &BlobName,
     digest: Digest,
     size_bytes: u64,
 ) -> Result<bool, BlobError> {
-    match look(shard, name).map_err(failed)? {
+    let name = BlobName::of(digest);
+    match look(shard, &name).map_err(failed)? {
         Found::Nothing => Ok(false),
         Found::File(_, found) if found == size_bytes => {
-            fsync(shard).map_err(failed)?;
+            layout.settle(scope, &name, shard).map_err(failed)?;
             Ok(true)
         }
         Found::File(..) | Found::Other => Err(BlobError::Corrupt(digest)),

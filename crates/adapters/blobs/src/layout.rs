@@ -8,10 +8,10 @@ use rustix::io::Errno;
 
 use crate::root::{Root, TO_DIRECTORY};
 
-/// How many directories are remembered as durable before all are forgotten. Each costs one `fsync` when met anew.
+/// How many entries are remembered as durable before all are forgotten. Each costs one `fsync` when met anew.
 const REMEMBERED: usize = 65_536;
 
-/// Where blobs lie, and which of the directories above them are known to be on the disk.
+/// Where blobs lie, and which entries of the directories above them are known to be on the disk.
 pub(crate) struct Layout {
     pub(crate) root: Root,
     durable: Mutex<BTreeSet<String>>,
@@ -74,6 +74,19 @@ impl Layout {
         Ok(parent)
     }
 
+    /// Has the entry of a blob, which lies in its directory, on the disk.
+    ///
+    /// Blobs are never removed, so this process syncs each once. A tree is put again with every revision of it, and most
+    /// of its directories did not change.
+    pub(crate) fn settle(&self, scope: &Scope, name: &BlobName, directory: &OwnedFd) -> Result<(), Errno> {
+        let path = format!("/{}/{}/{}/{}", scope.organization, scope.project, name.shard, name.file);
+        if !self.is_durable(&path) {
+            fsync(directory)?;
+            self.remember(&path);
+        }
+        Ok(())
+    }
+
     fn is_durable(&self, path: &str) -> bool {
         self.durable.lock().unwrap_or_else(PoisonError::into_inner).contains(path)
     }
@@ -110,5 +123,28 @@ pub(crate) fn look(shard: &OwnedFd, name: &BlobName) -> Result<Found, Errno> {
         Ok(Found::File(file, found.st_size.unsigned_abs()))
     } else {
         Ok(Found::Other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_entry_of_a_blob_is_synced_once() {
+        let place = tempfile::tempdir().unwrap();
+        let layout = Layout::new(Root::open(&place.path().join("blobs")).unwrap());
+        let scope = Scope { organization: "acme".parse().unwrap(), project: "shop".parse().unwrap() };
+        let [first, second] = [b"first", b"other"].map(|bytes| BlobName::of(Digest::of(bytes)));
+        let directory = layout.ensure(&scope, &first).unwrap();
+        // What cannot be synced tells whether that was tried.
+        let (pipe, _writer) = std::io::pipe().unwrap();
+        let pipe = OwnedFd::from(pipe);
+        assert_eq!(layout.settle(&scope, &first, &pipe), Err(Errno::INVAL));
+        assert_eq!(layout.settle(&scope, &first, &directory), Ok(()));
+        assert_eq!(layout.settle(&scope, &first, &pipe), Ok(()));
+        assert_eq!(layout.settle(&scope, &second, &pipe), Err(Errno::INVAL));
+        let elsewhere = Scope { project: "depot".parse().unwrap(), ..scope };
+        assert_eq!(layout.settle(&elsewhere, &first, &pipe), Err(Errno::INVAL));
     }
 }
