@@ -1,16 +1,9 @@
-use ambit_canonical::EncodeError;
+use ambit_canonical::{EncodeError, leaf_hash};
 use ambit_ids::{Digest, limits};
 use ambit_run::{State, evolve};
 
 use crate::StreamName;
 use crate::v1::{ReadError, Record};
-
-/// The leaf hash of a record: SHA-256 of a zero byte and the bytes (RFC 6962, section 2.1), so that one hash serves the
-/// chain and a Merkle tree.
-#[must_use]
-pub fn leaf_hash(bytes: &[u8]) -> Digest {
-    Digest::of_parts(&[&[0], bytes])
-}
 
 /// A record that holds its place in the chain.
 #[derive(Clone, Debug)]

@@ -14,7 +14,8 @@ pub mod signature;
 mod stream_name;
 pub mod v1;
 
-pub use chain::{ChainBreak, ChainFault, Link, fold, leaf_hash, verify_chain};
+pub use ambit_canonical::leaf_hash;
+pub use chain::{ChainBreak, ChainFault, Link, fold, verify_chain};
 pub use decision::SignedDecision;
 pub use eligibility::{Ineligible, eligibility};
 pub use head::head_message;
