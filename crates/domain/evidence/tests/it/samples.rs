@@ -270,7 +270,7 @@ fn endings() -> Vec<Event> {
     let mut events: Vec<Event> =
         reasons.iter().map(|reason| Event::Stopping { reason: reason.clone() }).collect();
     events.extend(reasons.into_iter().map(|reason| Event::Ended { phase: reason.final_phase(), reason }));
-    events.extend(Limit::ALL.map(|limit| Event::LimitReached { limit }));
+    events.extend(Limit::ALL.iter().map(|limit| Event::LimitReached { limit: *limit }));
     events
 }
 
