@@ -11,10 +11,10 @@ mod statistics;
 
 use std::fs;
 
-use crate::Verdict;
 use crate::arguments::Arguments;
 use crate::failure::Failure;
-use crate::requirements::fresh_seed;
+use crate::seeded::fresh_seed;
+use crate::verdict::Verdict;
 use crate::workspace::Workspace;
 use operations::{OPERATIONS, Operation};
 
