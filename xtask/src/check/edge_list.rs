@@ -197,18 +197,21 @@ pub(super) const EDGES: &[Edges] = &[
 
 /// Dev-dependencies on crates of ours that the crate does not have as normal ones; what lies in [`FOR_EVERY_TEST`] needs
 /// no line.
-pub(super) const DEV_EDGES: &[Edges] = &[(
-    "ambit-verify-trace",
-    &[
-        "ambit-blobs",
-        "ambit-policy-rules",
-        "ambit-runtime-system",
-        "ambit-signer-file",
-        "ambit-store-sqlite",
-        "ambit-projects",
-        "ambit-orchestrator",
-    ],
-)];
+pub(super) const DEV_EDGES: &[Edges] = &[
+    ("ambit-orchestrator", &["ambit-policy-rules"]),
+    (
+        "ambit-verify-trace",
+        &[
+            "ambit-blobs",
+            "ambit-policy-rules",
+            "ambit-runtime-system",
+            "ambit-signer-file",
+            "ambit-store-sqlite",
+            "ambit-projects",
+            "ambit-orchestrator",
+        ],
+    ),
+];
 
 /// What of outside the domain may depend on. Nothing here performs I/O, waits, or reads a clock.
 pub(super) const DOMAIN_EXTERNAL: &[Edges] = &[

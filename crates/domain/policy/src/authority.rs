@@ -55,6 +55,7 @@ mod tests {
     use super::*;
 
     // proves E-N04
+    // break crates/domain/policy/src/authority.rs: `matches!(self, Self::Generate)` -> `matches!(self, Self::Generate | Self::Operate)`
     #[test]
     fn exactly_one_stage_of_the_lifecycle_is_actionable() {
         let actionable: Vec<_> = LifecycleStage::ALL.iter().filter(|stage| stage.is_actionable()).collect();

@@ -100,6 +100,7 @@ mod tests {
     }
 
     // proves E-H06
+    // break crates/domain/policy/src/decision.rs: `.map_or(Verdict::Deny(DenialKind::Terminating), |(_, verdict)| verdict);` -> `.map_or(Verdict::Allow, |(_, verdict)| verdict);`
     #[test]
     fn silence_denies_and_ends_the_run() {
         assert_eq!(combine(&[]), (Verdict::Deny(DenialKind::Terminating), Vec::new()));

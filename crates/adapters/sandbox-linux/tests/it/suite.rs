@@ -17,7 +17,7 @@ async fn the_manifest_is_measured() {
 }
 
 // proves E-I01
-// break crates/adapters/sandbox-linux/src/backend.rs: `let digest = Digest::of_parts(&[owner.as_bytes(), b"\0", spec.run.as_str().as_bytes()]);` -> `let digest = Digest::of(owner.as_bytes());`
+// break crates/ports/src/sandbox/lease.rs: `let digest = Digest::of(format!("ambit.lease/v1\n{scope}\n{run}\n").as_bytes());` -> `let digest = Digest::of(format!("ambit.lease/v1\n{scope}\n{}\n", run.as_str().len()).as_bytes());`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_has_one_sandbox() {
     hold(lifecycle::a_run_has_one_sandbox).await;

@@ -91,7 +91,7 @@ fn whatever_is_read_is_bounded_and_says_so() {
 }
 
 // proves E-E04 E-E10 E-D09 E-S17
-// break crates/control-plane/broker/src/evaluate.rs: `fingerprint: fingerprint(gate, seen.ending, &seen.breaches, output).map(|failure| failure.digest),` -> `fingerprint: fingerprint(gate, seen.ending, &seen.breaches, GateOutput::default()).map(|failure| failure.digest),`
+// break crates/control-plane/broker/src/evaluate.rs: `let failure = fingerprint(asked.gate, seen.ending, &seen.breaches, output);` -> `let failure = fingerprint(asked.gate, seen.ending, &seen.breaches, GateOutput::default());`
 // break crates/control-plane/broker/src/evaluate.rs: `_ => -1,` -> `_ => 0,`
 #[test]
 fn a_gate_is_told_by_its_exit_and_its_output_is_bounded_and_kept() {

@@ -81,7 +81,7 @@ type Change = fn(&mut StartRun);
 
 // proves D1
 // break crates/control-plane/orchestrator/src/check.rs: `let same = pins.blueprint.id == command.blueprint` -> `let same = true || pins.blueprint.id == command.blueprint`
-// break crates/control-plane/orchestrator/src/check.rs: `Ok(policy == pins.policy && limits(&budget(&blueprint, &resolved, command)) == pins.limits)` -> `Ok(policy == pins.policy)`
+// break crates/control-plane/orchestrator/src/check.rs: `Ok(policy == pins.policy && Limits::from(&budget) == pins.limits)` -> `Ok(policy == pins.policy)`
 #[test]
 fn a_name_that_another_request_has_is_refused() {
     let others: [(&str, Change); 4] = [

@@ -80,7 +80,7 @@ fn a_sandbox_that_vanishes_between_two_gates_is_replaced() {
 }
 
 // proves E-P04 E-P03 E-A14
-// break crates/control-plane/sandboxes/src/lib.rs: `if receipt.lease != lease.lease || !receipt.is_proof() {` -> `if false {`
+// break crates/control-plane/sandboxes/src/lib.rs: `if !is_about_it || !receipt.is_proof() {` -> `if false {`
 #[test]
 fn a_removal_is_tried_until_it_is_proven_and_a_run_without_proof_never_completes() {
     for (fault, times, reason) in [

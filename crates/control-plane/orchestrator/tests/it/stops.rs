@@ -38,7 +38,7 @@ fn patch_on(turn: &Turn) -> Value {
     }
 }
 
-fn cases() -> Vec<Case> {
+fn budget_cases() -> Vec<Case> {
     vec![
         Case { reason: "gates-passed", change: AS_IT_IS, agent: World::worker },
         Case {
@@ -89,6 +89,11 @@ fn cases() -> Vec<Case> {
             },
             agent: |world| world.agent(|turn| Reply::Say(fumble(turn))),
         },
+    ]
+}
+
+fn other_cases() -> Vec<Case> {
+    vec![
         Case {
             reason: "policy-denied (forbid-protected-path)",
             change: AS_IT_IS,
@@ -128,7 +133,7 @@ fn cases() -> Vec<Case> {
 // break crates/control-plane/broker/src/ground.rs: `protected: spec.protected_oracles.paths.clone(),` -> `protected: PathSet::default(),`
 #[test]
 fn every_reason_ends_a_run_with_its_evidence() {
-    for case in cases() {
+    for case in budget_cases().into_iter().chain(other_cases()) {
         let mut setup = Setup::standard();
         (case.change)(&mut setup);
         simulate(async {

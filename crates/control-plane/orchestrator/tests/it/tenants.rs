@@ -65,7 +65,7 @@ fn another_tenant_is_answered_as_if_the_run_had_never_been() {
 }
 
 // proves E-A12
-// break crates/ports/src/sandbox.rs: `let digest = Digest::of(format!("ambit.lease/v1\n{scope}\n{run}\n").as_bytes());` -> `let digest = Digest::of(format!("ambit.lease/v1\n{scope}\n{}\n", run.as_str().len()).as_bytes());`
+// break crates/ports/src/sandbox/lease.rs: `let digest = Digest::of(format!("ambit.lease/v1\n{scope}\n{run}\n").as_bytes());` -> `let digest = Digest::of(format!("ambit.lease/v1\n{scope}\n{}\n", run.as_str().len()).as_bytes());`
 #[test]
 fn two_runs_never_share_a_sandbox() {
     simulate(async {

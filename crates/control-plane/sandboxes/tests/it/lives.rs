@@ -129,7 +129,7 @@ fn a_tree_is_brought_once_to_each_life_of_a_sandbox() {
 
 // proves E-A12 E-I01
 // break crates/control-plane/sandboxes/src/lib.rs: `return Err(SandboxesError::AnotherRun);` -> `{}`
-// break crates/control-plane/sandboxes/src/lib.rs: `if receipt.lease != lease.lease || !receipt.is_proof() {` -> `if !receipt.is_proof() {`
+// break crates/control-plane/sandboxes/src/lib.rs: `if !is_about_it || !receipt.is_proof() {` -> `if !receipt.is_proof() {`
 // break crates/control-plane/sandboxes/src/lib.rs: `if observation.incarnation != lease.incarnation || observation.effect != effect {` -> `if observation.effect != effect {`
 #[test]
 fn an_answer_about_another_sandbox_or_another_life_counts_for_nothing() {

@@ -9,7 +9,7 @@ use ambit_verify_trace::{CheckId, Finding, LinkName, Report, Verdict};
 use serde_json::{Value, json};
 
 use crate::attack::{Attacker, Row, Target, chained, kind, row};
-use crate::forged::{Forger, nth};
+use crate::forger::{Forger, nth};
 use crate::honest::told;
 use crate::world::{self, Site, scope};
 
@@ -203,6 +203,13 @@ async fn replay(id: &str) {
                 )
                 .await;
         }
+        "artifact-swap" | "artifact-missing" | "artifact-extra" => replay_on_artifact(id, &scene).await,
+        other => replay_more(other, &scene, &rows, &values).await,
+    }
+}
+
+async fn replay_on_artifact(id: &str, scene: &Scene) {
+    match id {
         "artifact-swap" => {
             let (digest, path) = scene.artifact();
             std::fs::write(&path, b"{}").unwrap();
@@ -226,7 +233,7 @@ async fn replay(id: &str) {
             assert_eq!(report.verdict, Verdict::Proved);
             assert!(!report.covered.contains(&extra) && report.covered.contains(&scene.artifact().0));
         }
-        other => replay_more(other, &scene, &rows, &values).await,
+        other => panic!("no such attack on an artifact is replayed: {other}"),
     }
 }
 

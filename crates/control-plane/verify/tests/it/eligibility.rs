@@ -56,6 +56,7 @@ async fn a_revision_without_a_run_is_not_eligible_by_itself() {
 }
 
 // proves E-A15
+// break crates/control-plane/verify/src/eligible.rs: `Some(missing) if missing.finding.refutes => EligibilityStanding::Ineligible,` -> `Some(missing) if missing.finding.refutes => EligibilityStanding::Unknown,`
 #[tokio::test]
 async fn whatever_is_missing_is_named_by_its_link() {
     let (site, runs) = world::copy();

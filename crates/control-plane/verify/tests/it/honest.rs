@@ -8,7 +8,6 @@ pub(crate) fn told(report: &Report) -> String {
     report.findings().iter().map(|(id, finding)| format!("{id}: {finding}\n")).collect()
 }
 
-// proves E-A15 E-M02 E-G06
 #[tokio::test]
 async fn every_run_that_nobody_harmed_is_proved() {
     let (site, runs) = world::copy();

@@ -213,6 +213,7 @@ async fn every_kind_of_record_of_a_run_is_bound() {
 }
 
 // proves E-A15
+// break crates/control-plane/verify/src/stream.rs: `match checked_end(name, links, head, key) {` -> `match links.last().ok_or(HeadFault::Missing) {`
 #[tokio::test]
 async fn every_kind_of_record_of_a_project_is_bound() {
     let (site, runs) = world::copy();
@@ -323,6 +324,7 @@ async fn an_earlier_head_with_the_rows_of_its_time_is_refuted_by_the_project() {
 }
 
 // proves E-A15
+// break crates/control-plane/verify/src/stream.rs: `match checked_end(name, links, head, key) {` -> `match links.last().ok_or(HeadFault::Missing) {`
 #[tokio::test]
 async fn another_key_of_the_same_name_signs_nothing() {
     let (site, runs) = world::copy();

@@ -166,7 +166,7 @@ fn budget_cost() {
 }
 
 // proves E-D13
-// break crates/domain/run/src/step/propose.rs: `if let Some(limit) = draft.dossier()?.ledger.overdrawn() {` -> `if let (Some(limit), true) = (draft.dossier()?.ledger.overdrawn(), false) {`
+// break crates/domain/run/src/ledger.rs: `.is_some_and(|total| total <= limit)` -> `.is_some_and(|_| true)`
 #[test]
 fn consume_beyond_budget_no_effect() {
     let mut world = World::planned(pins());
