@@ -13,34 +13,19 @@ mod requirements;
 mod rust_text;
 mod seeded;
 mod test;
+mod verdict;
 mod workspace;
 
 use std::process::ExitCode;
 
 use failure::Failure;
+use verdict::Verdict;
 
 const USAGE: &str = "\
 cargo xtask check [RULE...]               the rules of this workspace; without names, all of them
 cargo xtask test [--install] [-- FILTER]  every test, the cheap rules, and ten breaks replayed
 cargo xtask requirements [--list | --replay N | --replay-all | --row ROW] [--seed S]
 cargo xtask bench [NAME...] [--rounds N] [--seed S] [--update]";
-
-/// Whether what was asked for holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    Green,
-    Red,
-}
-
-impl Verdict {
-    fn green_if(holds: bool) -> Self {
-        if holds { Self::Green } else { Self::Red }
-    }
-
-    fn and(self, other: Self) -> Self {
-        if other == Self::Red { other } else { self }
-    }
-}
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

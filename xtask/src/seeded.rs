@@ -1,5 +1,13 @@
 //! Choices that the same seed repeats: `SplitMix64` (Steele, Lea and Flood, 2014).
 
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+
+/// A seed that no earlier run had.
+pub(crate) fn fresh_seed() -> u64 {
+    RandomState::new().hash_one(0_u8) >> 32
+}
+
 pub(crate) struct Seeded {
     state: u64,
 }

@@ -54,6 +54,11 @@ impl Workspace {
             .map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
+    /// Where the outside cases lie.
+    pub(crate) fn cases_folder(&self) -> PathBuf {
+        std::env::var_os("AMBIT_CASES").map_or_else(|| self.root.join("../shared/cases"), PathBuf::from)
+    }
+
     /// The package in whose folder the file lies.
     pub(crate) fn package_of(&self, path: &str) -> Option<&Package> {
         self.packages

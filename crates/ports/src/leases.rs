@@ -3,12 +3,9 @@
 use ambit_ids::{DurationMs, UnixMs};
 use async_trait::async_trait;
 
-use crate::store::{StoreError, StreamId};
-
-/// A number that grows with every acquisition of a lease. A commit that carries an older one is refused, so an owner
-/// that was presumed dead cannot write after its successor began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fence(pub u64);
+use crate::store::StoreError;
+pub use crate::stream::Fence;
+use crate::stream::StreamId;
 
 /// The right to write to one stream, for a time.
 #[derive(Clone, Debug, PartialEq, Eq)]

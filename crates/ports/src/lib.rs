@@ -16,5 +16,6 @@ pub mod runtime;
 pub mod sandbox;
 pub mod signer;
 pub mod store;
+mod stream;
 
 pub use abort::{AbortHandle, AbortSignal};

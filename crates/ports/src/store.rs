@@ -1,85 +1,15 @@
 //! The one place where anything becomes true: append-only streams of records, one commit at a time.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use ambit_canonical::CanonicalBytes;
-use ambit_ids::{Digest, OrganizationId, ProjectId, RunId, Scope, UnixMs, limits};
+pub use ambit_canonical::leaf_hash;
+use ambit_ids::{Digest, RunId, Scope, UnixMs, limits};
 use async_trait::async_trait;
 
-use crate::leases::Fence;
 use crate::signer::Signature;
-
-/// A stream of records. Its owner stands in its identity.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum StreamId {
-    /// What concerns an organisation as a whole.
-    Organization(OrganizationId),
-    /// A project: documents, approvals of documents, imports, revision requests, refusals before a run exists.
-    Project(Scope),
-    /// One run.
-    Run(Scope, RunId),
-}
-
-impl StreamId {
-    /// The organisation that owns the stream.
-    #[must_use]
-    pub const fn organization(&self) -> &OrganizationId {
-        match self {
-            Self::Organization(organization) => organization,
-            Self::Project(scope) | Self::Run(scope, _) => &scope.organization,
-        }
-    }
-
-    /// The project that owns the stream, where one does.
-    #[must_use]
-    pub const fn project(&self) -> Option<&ProjectId> {
-        match self {
-            Self::Organization(_) => None,
-            Self::Project(scope) | Self::Run(scope, _) => Some(&scope.project),
-        }
-    }
-
-    /// The run of a run's stream.
-    #[must_use]
-    pub const fn run(&self) -> Option<&RunId> {
-        match self {
-            Self::Run(_, run) => Some(run),
-            Self::Organization(_) | Self::Project(_) => None,
-        }
-    }
-}
-
-impl fmt::Display for StreamId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Organization(organization) => write!(f, "{organization}"),
-            Self::Project(scope) => write!(f, "{scope}"),
-            Self::Run(scope, run) => write!(f, "{scope}/{run}"),
-        }
-    }
-}
-
-/// A run by its owner and id.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunRef {
-    /// Who owns it.
-    pub scope: Scope,
-    /// The run.
-    pub run: RunId,
-}
-
-impl RunRef {
-    /// The run's stream.
-    #[must_use]
-    pub fn stream(&self) -> StreamId {
-        StreamId::Run(self.scope.clone(), self.run.clone())
-    }
-}
-
-/// A position in a stream, gapless from 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Seq(pub u64);
+use crate::stream::Fence;
+pub use crate::stream::{RunRef, Seq, StreamId};
 
 /// A record as it lies in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -216,12 +146,6 @@ impl Commit {
         }
         Ok(())
     }
-}
-
-/// The leaf hash of a record (RFC 6962, 2.1).
-#[must_use]
-pub fn leaf_hash(record: &[u8]) -> Digest {
-    Digest::of_parts(&[&[0], record])
 }
 
 /// Whether a text can stand beside a record.

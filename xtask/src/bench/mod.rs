@@ -15,10 +15,10 @@ mod statistics;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::Verdict;
 use crate::arguments::Arguments;
 use crate::failure::Failure;
-use crate::requirements::fresh_seed;
+use crate::seeded::fresh_seed;
+use crate::verdict::Verdict;
 use crate::workspace::Workspace;
 use ground::Ground;
 use operations::{OPERATIONS, Operation};

@@ -1,6 +1,6 @@
 //! Every break that a test records still fits its file, so that it can be replayed.
 
-use super::Finding;
+use super::finding::Finding;
 use crate::requirements::proofs;
 use crate::workspace::Workspace;
 

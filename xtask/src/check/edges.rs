@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Finding;
 use super::edge_list::{
     CONFINED, DEV_EDGES, DEV_MAY_REACH, DOMAIN_EXTERNAL, EDGES, Edges, FOR_EVERY_TEST, RINGS, Ring,
 };
+use super::finding::Finding;
 use crate::metadata::{Kind, Package};
 
 const LIST: &str = "xtask/src/check/edge_list.rs";

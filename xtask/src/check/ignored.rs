@@ -2,7 +2,7 @@
 //! something. Anything else that never runs proves nothing: where something is absent, a test runs and says that it was
 //! skipped.
 
-use super::Finding;
+use super::finding::Finding;
 use crate::rust_text::Code;
 use crate::workspace::Workspace;
 

@@ -3,6 +3,7 @@
 mod breaks;
 mod edge_list;
 mod edges;
+mod finding;
 mod ignored;
 mod pins;
 mod port_traits;
@@ -11,43 +12,10 @@ mod tools;
 mod word_list;
 mod words;
 
-use std::fmt;
-
-use crate::Verdict;
 use crate::failure::Failure;
+use crate::verdict::Verdict;
 use crate::workspace::Workspace;
-
-/// A place where a rule does not hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Finding {
-    /// The file, with its line where there is one.
-    place: String,
-    /// What is there, and what to do.
-    says: String,
-}
-
-impl Finding {
-    fn new(place: impl Into<String>, says: impl Into<String>) -> Self {
-        Self { place: place.into(), says: says.into() }
-    }
-
-    fn at_line(path: &str, line: usize, says: impl Into<String>) -> Self {
-        Self::new(format!("{path}:{line}"), says)
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.says)
-    }
-}
-
-/// What a rule answered.
-enum Answer {
-    Found(Vec<Finding>),
-    /// It could not be asked here, and why.
-    Skipped(String),
-}
+use finding::Answer;
 
 struct Rule {
     name: &'static str,

@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::Finding;
+use super::finding::Finding;
 use crate::failure::Failure;
 use crate::workspace::Workspace;
 

@@ -1,6 +1,6 @@
 //! No method of a port has a default body: an adapter grants nothing by saying nothing.
 
-use super::Finding;
+use super::finding::Finding;
 use crate::rust_text::Code;
 use crate::workspace::Workspace;
 

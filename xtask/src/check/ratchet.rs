@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml::{Table, Value};
 
-use super::Finding;
+use super::finding::Finding;
 use crate::failure::Failure;
 use crate::rust_text::Code;
 use crate::workspace::Workspace;

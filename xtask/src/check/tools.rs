@@ -1,6 +1,6 @@
 //! Rules that other tools hold.
 
-use super::{Answer, Finding};
+use super::finding::{Answer, Finding};
 use crate::cargo;
 use crate::failure::Failure;
 use crate::workspace::Workspace;

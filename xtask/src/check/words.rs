@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Finding;
+use super::finding::Finding;
 use super::word_list::{FORBIDDEN, Forbidden, NOT_READ, Place, Spelling};
 use crate::rust_text::{Code, whole_words};
 use crate::workspace::Workspace;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::proofs::{Collected, Proof};
 use super::rows::{Due, Row, Rows};
-use crate::Verdict;
+use crate::verdict::Verdict;
 
 /// How a row stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,14 +7,12 @@ mod rows;
 mod run_of_test;
 mod scratch;
 
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
 use std::time::Instant;
 
-use crate::Verdict;
 use crate::arguments::Arguments;
 use crate::failure::Failure;
-use crate::seeded::Seeded;
+use crate::seeded::{Seeded, fresh_seed};
+use crate::verdict::Verdict;
 use crate::workspace::Workspace;
 use proofs::{Case, Collected};
 use rows::{Due, Rows};
@@ -54,11 +52,6 @@ pub(crate) fn replay_sample(
     deadline: Instant,
 ) -> Result<Verdict, Failure> {
     sample(workspace, &proofs::collect(workspace), count, seed, Some(deadline))
-}
-
-/// A seed that no earlier run had.
-pub(crate) fn fresh_seed() -> u64 {
-    RandomState::new().hash_one(0_u8) >> 32
 }
 
 fn sample(

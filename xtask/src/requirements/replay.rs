@@ -6,8 +6,8 @@ use std::time::Instant;
 use super::proofs::{Case, TestName};
 use super::run_of_test::{self, Ending, log_name, shown};
 use super::scratch::Scratch;
-use crate::Verdict;
 use crate::failure::Failure;
+use crate::verdict::Verdict;
 use crate::workspace::Workspace;
 
 /// The cases of one test binary, which is built once unbroken before its breaks.

@@ -48,7 +48,7 @@ pub(super) fn run(
         .env("CARGO_BUILD_BUILD_DIR", &workspace.build)
         // Only the changed part of one crate is compiled again; outside crates are never built incrementally.
         .env("CARGO_INCREMENTAL", "1")
-        .env("AMBIT_CASES", crate::test::cases_folder(&workspace.root))
+        .env("AMBIT_CASES", workspace.cases_folder())
         .stdout(file)
         .stderr(also)
         .process_group(0);

@@ -4,12 +4,12 @@ mod needs;
 mod output;
 mod tally;
 
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::Verdict;
 use crate::arguments::Arguments;
 use crate::failure::Failure;
+use crate::seeded::fresh_seed;
+use crate::verdict::Verdict;
 use crate::workspace::Workspace;
 use crate::{check, requirements};
 use tally::Tally;
@@ -31,7 +31,7 @@ pub(crate) fn run(words: &[String]) -> Result<Verdict, Failure> {
     let mut arguments = Arguments::new(words);
     let filter = arguments.after_dashes();
     let install = arguments.flag("--install");
-    let seed = arguments.number("--seed")?.unwrap_or_else(requirements::fresh_seed);
+    let seed = arguments.number("--seed")?.unwrap_or_else(fresh_seed);
     arguments.rest()?;
 
     let workspace = Workspace::open()?;
@@ -50,15 +50,10 @@ pub(crate) fn run(words: &[String]) -> Result<Verdict, Failure> {
     Ok([parts.rules, parts.breaks].into_iter().flatten().fold(parts.tests, Verdict::and))
 }
 
-/// Where the outside cases lie.
-pub(crate) fn cases_folder(root: &Path) -> PathBuf {
-    std::env::var_os("AMBIT_CASES").map_or_else(|| root.join("../shared/cases"), PathBuf::from)
-}
-
 /// Red where cases are required and were not there.
 fn cases_verdict(workspace: &Workspace, tally: &Tally) -> Verdict {
     let required = std::env::var_os("AMBIT_REQUIRE_CASES").is_some_and(|value| value == "1");
-    let absent = !cases_folder(&workspace.root).is_dir() || tally.skipped_for("CASES_ABSENT");
+    let absent = !workspace.cases_folder().is_dir() || tally.skipped_for("CASES_ABSENT");
     if required && absent {
         println!("the cases are required and absent: set AMBIT_CASES to their folder");
     }

@@ -8,8 +8,8 @@ use ambit_ids::{ByteCount, Digest, Scope};
 use ambit_ports::blobs::{BlobError, BlobStore, BlobWriter};
 use async_trait::async_trait;
 use bytes::Bytes;
-use rustix::io::Errno;
 
+use crate::disk::{blocking, failed, refused};
 use crate::incoming::{Incoming, is_stored, remove_stale};
 use crate::layout::{BlobName, Found, Layout, look};
 use crate::root::{OpenBlobsError, Root};
@@ -97,29 +97,5 @@ fn find(layout: &Layout, scope: &Scope, digest: Digest) -> Result<Found, BlobErr
     match layout.find(scope, &name).map_err(failed)? {
         Some(shard) => look(&shard, &name).map_err(failed),
         None => Ok(Found::Nothing),
-    }
-}
-
-/// Runs what waits for the disk on a thread that may. It is done even where the future is dropped.
-pub(crate) async fn blocking<T, F>(work: F) -> Result<T, BlobError>
-where
-    T: Send + 'static,
-    F: FnOnce() -> Result<T, BlobError> + Send + 'static,
-{
-    match tokio::task::spawn_blocking(work).await {
-        Ok(outcome) => outcome,
-        Err(error) => Err(BlobError::Io(io::Error::other(error))),
-    }
-}
-
-pub(crate) fn failed(errno: Errno) -> BlobError {
-    refused(errno.into())
-}
-
-/// What an error of the file system means to those who use blobs.
-pub(crate) fn refused(error: io::Error) -> BlobError {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => BlobError::NoSpace(error),
-        _ => BlobError::Io(error),
     }
 }

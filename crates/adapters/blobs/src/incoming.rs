@@ -14,7 +14,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
-use crate::directory::failed;
+use crate::disk::failed;
 use crate::layout::{BlobName, Found, Layout, look};
 
 /// How long a file that nobody writes any more is left alone.

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod directory;
+mod disk;
 mod incoming;
 mod layout;
 mod root;

@@ -5,7 +5,7 @@ use ambit_ids::{ByteCount, Digest, Scope};
 use ambit_ports::blobs::{BlobError, BlobWriter};
 use async_trait::async_trait;
 
-use crate::directory::{blocking, refused};
+use crate::disk::{blocking, refused};
 use crate::incoming::Incoming;
 use crate::layout::Layout;
 

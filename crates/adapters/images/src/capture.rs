@@ -8,10 +8,11 @@ use ambit_ports::images::Image;
 
 use crate::closure::Closure;
 use crate::error::CaptureError;
+use crate::left_out::LeftOut;
 use crate::loader::Loader;
 use crate::plan::{Plan, Share};
-use crate::tool::Tool;
-use crate::{PROGRAM_DIRECTORIES, limits, skeleton};
+use crate::tool::{PROGRAM_DIRECTORIES, Tool};
+use crate::{limits, needs, skeleton};
 
 /// What to capture.
 #[derive(Clone, Debug)]
@@ -51,15 +52,6 @@ pub struct CapturedTool {
     pub size_bytes: ByteCount,
 }
 
-/// Something that belongs to a tool and is not in the image.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LeftOut {
-    /// The file, or the name of a library that is nowhere.
-    pub what: PathBuf,
-    /// Why.
-    pub why: String,
-}
-
 /// A plan with what is to be told about it.
 #[derive(Debug)]
 pub(crate) struct Planned {
@@ -80,7 +72,7 @@ pub(crate) fn plan(request: &CaptureRequest) -> Result<Planned, CaptureError> {
     let mut closure = Closure::new(plan, &loader, &request.search_path);
     let mut tools = Vec::new();
     for (name, path) in &found {
-        let program = closure.tool(name, path)?;
+        let program = needs::take_tool(&mut closure, name, path)?;
         let Share { entries, size_bytes } = closure.plan.share();
         tools.push(CapturedTool { name: (*name).to_owned(), program, entries, size_bytes });
     }

@@ -1,4 +1,4 @@
-//! Everything that a program needs in order to start: its interpreter, its loader, its libraries.
+//! Everything that the kernel and the loader need in order to start a program: the loader itself, and the libraries.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -7,18 +7,14 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::capture::LeftOut;
 use crate::elf::ElfError;
 use crate::error::CaptureError;
+use crate::left_out::LeftOut;
+use crate::limits;
 use crate::loader::{Found, Loaded, Loader};
 use crate::manifest::open_regular;
-use crate::plan::{Node, Plan, unreadable};
-use crate::python::{self, Python};
-use crate::tool::Tool;
-use crate::{PROGRAM_DIRECTORIES, git, limits, shim};
+use crate::plan::{Plan, unreadable};
 
-/// Where a tool gets a link by its name when it lies in none of [`PROGRAM_DIRECTORIES`].
-const LINKS: &str = "/usr/local/bin";
 /// How much of a file is read to find out what it is. Kernels read less of a `#!` line; shims are read to their end.
 const HEAD_BYTES: u64 = 16 << 10;
 /// Libraries that the GNU C library opens by itself, without any `DT_NEEDED`: user names before 2.34, thread exit.
@@ -33,7 +29,7 @@ pub(crate) struct Closure<'a> {
     /// Directories that hold libraries and that only the index of libraries knows.
     pub(crate) index_directories: BTreeSet<PathBuf>,
     loader: &'a Loader,
-    search_path: &'a [PathBuf],
+    pub(crate) search_path: &'a [PathBuf],
     /// Of the tool at hand: the files whose needs are met.
     seen: BTreeSet<PathBuf>,
     /// Of the tool at hand: the names of its libraries. One that is loaded needs not be found again.
@@ -53,31 +49,15 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// Takes the tool that is called `name` and was found at `found`. Answers its program, as a path without links.
-    pub(crate) fn tool(&mut self, name: &str, found: &Path) -> Result<PathBuf, CaptureError> {
+    /// Begins another tool.
+    pub(crate) fn begin(&mut self) {
         self.seen.clear();
         self.names.clear();
-        self.callable(name, found)
     }
 
-    fn callable(&mut self, name: &str, found: &Path) -> Result<PathBuf, CaptureError> {
-        let program = if python::is_called(name) {
-            Python::ask(found)?.executable
-        } else {
-            shim::program_behind(found, name, &head(found)?)?
-        };
-        // Somewhere else a link by its name is made for it anyway, so the links that lead to it have no use.
-        let program = program.canonicalize().map_err(unreadable(&program))?;
-        let reachable =
-            |path: &Path| PROGRAM_DIRECTORIES.iter().any(|dir| path.parent() == Some(Path::new(dir)));
-        let is_same = found.canonicalize().ok().as_ref() == Some(&program);
-        let called = if reachable(found) && is_same { found } else { &program };
-        let real = self.plan.take(called)?;
-        if !reachable(called) || called.file_name() != Some(OsStr::new(name)) {
-            self.plan.add(&Path::new(LINKS).join(name), Node::Link(called.to_path_buf()))?;
-        }
-        self.needs(&real)?;
-        Ok(real)
+    /// Whether the needs of the file at `real` are still to be met for the tool at hand.
+    pub(crate) fn is_new(&mut self, real: &Path) -> bool {
+        self.seen.insert(real.to_path_buf())
     }
 
     /// Takes a directory with everything in it that `wanted` wants. Answers its files, by the paths under which they lie
@@ -91,50 +71,6 @@ impl<'a> Closure<'a> {
         let why = "it is a link that leads to no file";
         self.left_out.extend(taken.loose_links.into_iter().map(|what| LeftOut { what, why: why.to_owned() }));
         Ok(taken.files)
-    }
-
-    /// Takes what the program at `real`, which is in the plan already, needs.
-    pub(crate) fn needs(&mut self, real: &Path) -> Result<(), CaptureError> {
-        if !self.seen.insert(real.to_path_buf()) {
-            return Ok(());
-        }
-        let head = head(real)?;
-        if let Some(line) = head.strip_prefix(b"#!") {
-            return self.script(real, line.split(|byte| *byte == b'\n').next().unwrap_or_default());
-        }
-        let loaded = load(real.to_path_buf(), Vec::new())?;
-        let Some(loaded) = loaded else {
-            let why = "it is neither an ELF file nor a script that names its interpreter".to_owned();
-            return Err(CaptureError::NotAProgram { path: real.to_path_buf(), why });
-        };
-        self.program(loaded.clone())?;
-        match real.file_name().and_then(OsStr::to_str) {
-            Some(name) if python::is_called(name) => Python::ask(real)?.take(self, &loaded),
-            Some("git") => git::take(self, real),
-            Some(_) | None => Ok(()),
-        }
-    }
-
-    /// Takes the interpreter that the first line of a script names. `env` stands for the program that it would start.
-    fn script(&mut self, script: &Path, line: &[u8]) -> Result<(), CaptureError> {
-        let not_a_program =
-            |why: &str| CaptureError::NotAProgram { path: script.to_path_buf(), why: why.to_owned() };
-        let line = str::from_utf8(line).map_err(|_| not_a_program("its interpreter is no text"))?;
-        let mut words = line.split_ascii_whitespace();
-        let interpreter = words.next().map(Path::new).filter(|path| path.is_absolute());
-        let interpreter = interpreter.ok_or_else(|| not_a_program("its interpreter is no absolute path"))?;
-        let real = self.plan.take(interpreter)?;
-        self.needs(&real)?;
-        if interpreter.file_name() != Some(OsStr::new("env")) {
-            return Ok(());
-        }
-        let name = words.find(|word| !word.starts_with('-') && !word.contains('='));
-        let tool: Tool = name
-            .and_then(|name| name.parse().ok())
-            .ok_or_else(|| not_a_program("its `env` line names no program"))?;
-        let found =
-            tool.locate(self.search_path).map_err(|missing| CaptureError::ToolsMissing(vec![missing]))?;
-        self.callable(tool.name(), &found).map(drop)
     }
 
     /// Takes the loader and the libraries of a program.

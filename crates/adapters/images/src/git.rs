@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::ask::ask;
-use crate::capture::LeftOut;
-use crate::closure::{Closure, head, load};
+use crate::closure::{Closure, head};
 use crate::error::CaptureError;
+use crate::left_out::LeftOut;
 
 /// The programs that speak to a network. A sandbox has none, and they alone would bring a dozen libraries.
 const NETWORKED: [&str; 7] = [
@@ -21,8 +21,9 @@ const NETWORKED: [&str; 7] = [
     "git-svn",
 ];
 
-/// Takes the parts of the git at `program`.
-pub(crate) fn take(closure: &mut Closure<'_>, program: &Path) -> Result<(), CaptureError> {
+/// Takes the parts of the git at `program`. Answers the programs among them, as paths without links: what they need is
+/// still to be taken.
+pub(crate) fn take(closure: &mut Closure<'_>, program: &Path) -> Result<Vec<PathBuf>, CaptureError> {
     let programs = ask_path(program, "--exec-path")?;
     let mut left_out = Vec::new();
     let files = closure.tree(&programs, |child, kind| {
@@ -31,20 +32,13 @@ pub(crate) fn take(closure: &mut Closure<'_>, program: &Path) -> Result<(), Capt
         reason.is_none()
     })?;
     closure.left_out.extend(left_out);
-    for file in files {
-        let real = closure.plan.take(&file)?;
-        if head(&real)?.starts_with(b"#!") {
-            closure.needs(&real)?;
-        } else if let Some(loaded) = load(real, Vec::new())? {
-            closure.program(loaded)?;
-        }
-    }
+    let started = files.iter().map(|file| closure.plan.take(file)).collect::<Result<_, _>>()?;
     // There is no question whose answer is the templates; they lie beside the manual.
     let templates = ask_path(program, "--info-path")?.parent().map(|share| share.join("git-core/templates"));
     if let Some(templates) = templates.filter(|templates| templates.is_dir()) {
         closure.tree(&templates, |_, _| true)?;
     }
-    Ok(())
+    Ok(started)
 }
 
 fn reason_against(child: &DirEntry) -> Option<&'static str> {

@@ -23,9 +23,11 @@ mod elf;
 mod error;
 mod follow;
 mod git;
+mod left_out;
 pub mod limits;
 mod loader;
 pub mod manifest;
+mod needs;
 mod plan;
 mod python;
 mod shim;
@@ -34,10 +36,8 @@ mod stage;
 mod store;
 mod tool;
 
-pub use capture::{CaptureReport, CaptureRequest, CapturedTool, LeftOut};
+pub use capture::{CaptureReport, CaptureRequest, CapturedTool};
 pub use error::{CaptureError, MissingTool};
+pub use left_out::LeftOut;
 pub use store::DirectoryImages;
-pub use tool::{Tool, ToolError};
-
-/// The `PATH` of a sandbox: where the tools of an image can be called.
-pub const PROGRAM_DIRECTORIES: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
+pub use tool::{PROGRAM_DIRECTORIES, Tool, ToolError};

@@ -11,7 +11,10 @@ use ambit_ids::ByteCount;
 use crate::error::CaptureError;
 use crate::follow::follow;
 use crate::limits;
-use crate::skeleton::MOUNTED;
+
+/// Where a sandbox has directories of its own, so that nothing of an image can be seen there.
+pub(crate) const MOUNTED: [&str; 9] =
+    ["/dev", "/fixtures", "/home/sandbox", "/proc", "/run", "/sys", "/tmp", "/var/tmp", "/workspace"];
 
 /// One entry of the image to be.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,11 +3,7 @@
 use std::path::Path;
 
 use crate::error::CaptureError;
-use crate::plan::{Node, Plan};
-
-/// Where a sandbox has directories of its own, so that nothing of an image can be seen there.
-pub(crate) const MOUNTED: [&str; 9] =
-    ["/dev", "/fixtures", "/home/sandbox", "/proc", "/run", "/sys", "/tmp", "/var/tmp", "/workspace"];
+use crate::plan::{MOUNTED, Node, Plan};
 
 /// The links of a merged `/usr`. Programs name their loader and their shell through them.
 const MERGED: [&str; 6] = ["/bin", "/lib", "/lib32", "/lib64", "/libx32", "/sbin"];

@@ -148,7 +148,8 @@ pub(crate) mod tests {
     use crate::closure::Closure;
     use crate::loader::{Loaded, Loader};
     use crate::manifest::Tree;
-    use crate::skeleton;
+    use crate::plan::MOUNTED;
+    use crate::{needs, skeleton};
 
     /// A directory that is neither hidden in a sandbox nor known to any loader.
     pub(crate) fn scratch() -> tempfile::TempDir {
@@ -156,7 +157,7 @@ pub(crate) mod tests {
         let home = PathBuf::from(std::env::var_os("HOME").unwrap());
         [beside, home, PathBuf::from("/var/lib")]
             .iter()
-            .filter(|parent| !skeleton::MOUNTED.iter().any(|mount| parent.starts_with(mount)))
+            .filter(|parent| !MOUNTED.iter().any(|mount| parent.starts_with(mount)))
             .find_map(|parent| tempfile::Builder::new().prefix("stage-").tempdir_in(parent).ok())
             .expect("a directory that a sandbox does not hide")
     }
@@ -193,7 +194,7 @@ pub(crate) mod tests {
         let mut plan = Plan::default();
         skeleton::lay(&mut plan).unwrap();
         let mut closure = Closure::new(plan, &loader, &[]);
-        closure.tool("shell", &shell).unwrap();
+        needs::take_tool(&mut closure, "shell", &shell).unwrap();
         assert_eq!(closure.index_directories, BTreeSet::from([libraries]));
 
         let roots = ["one", "other"].map(|name| scratch.path().join(name));

@@ -7,6 +7,9 @@ use rustix::fs::{Access, access};
 use crate::error::MissingTool;
 use crate::limits;
 
+/// The `PATH` of a sandbox: where the tools of an image can be called.
+pub const PROGRAM_DIRECTORIES: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
+
 /// A tool to capture: a name that is looked up, or an absolute path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tool {

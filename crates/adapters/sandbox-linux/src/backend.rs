@@ -1,4 +1,4 @@
-//! The eight verbs.
+//! The backend: what it is given, and which sandboxes of it are alive.
 
 use std::collections::BTreeMap;
 use std::fs::Permissions;
@@ -7,25 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ambit_ids::{BackendId, Digest, Incarnation, LeaseId};
-use ambit_ports::AbortSignal;
 use ambit_ports::images::ImageStore;
 use ambit_ports::runtime::{Clock, IdGenerator};
-use ambit_ports::sandbox::{
-    CancellationReceipt, CapabilityManifest, DestructionReceipt, ExecutionObservation, FileBatch,
-    FileReceipt, Lives, NamedCommand, PreviewGrant, PreviewPolicy, RevocationReceipt, SandboxError,
-    SandboxLease, SandboxPort, SandboxSpec,
-};
-use ambit_run::StopReason;
-use async_trait::async_trait;
+use ambit_ports::sandbox::{CapabilityManifest, Lives, SandboxError, SandboxLease, SandboxSpec};
 
 use crate::cgroup::Layout;
-use crate::execute::execute;
 use crate::guest::{Nursery, io_error};
 use crate::home::Home;
 use crate::pool::Pool;
-use crate::retire;
 use crate::sandbox::{Making, Sandbox};
-use crate::{machine, probes};
+use crate::{machine, retire};
 
 /// What the adapter is given.
 #[derive(Clone, Debug)]
@@ -38,16 +29,17 @@ pub struct Settings {
 
 /// Sandboxes of the Linux kernel.
 pub struct LinuxSandboxes {
-    id: BackendId,
+    pub(crate) id: BackendId,
     root: PathBuf,
-    images: Arc<dyn ImageStore>,
+    pub(crate) images: Arc<dyn ImageStore>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdGenerator>,
     pool: Arc<Pool>,
     live: Mutex<BTreeMap<LeaseId, Arc<Sandbox>>>,
     /// One at a time makes or ends the sandbox of a lease.
     changing: Vec<tokio::sync::Mutex<()>>,
-    measured: tokio::sync::Mutex<Option<CapabilityManifest>>,
+    /// What the probes found, once they ran.
+    pub(crate) measured: tokio::sync::Mutex<Option<CapabilityManifest>>,
 }
 
 /// Enough that two leases seldom wait for each other.
@@ -149,9 +141,13 @@ impl LinuxSandboxes {
         sandbox.guest.process.ended().await
     }
 
-    fn change_lock(&self, lease: &LeaseId) -> &tokio::sync::Mutex<()> {
+    pub(crate) fn change_lock(&self, lease: &LeaseId) -> &tokio::sync::Mutex<()> {
         let [first, ..] = *Digest::of(lease.as_str().as_bytes()).as_bytes();
         &self.changing[usize::from(first) % self.changing.len()]
+    }
+
+    pub(crate) fn home(&self, lease: &LeaseId) -> Home {
+        Home::of(&self.root, lease)
     }
 
     fn live(&self, lease: &LeaseId) -> Option<Arc<Sandbox>> {
@@ -159,14 +155,14 @@ impl LinuxSandboxes {
     }
 
     /// The sandbox of exactly this life. Whether it is still alive, it answers itself.
-    fn sandbox(&self, lease: &SandboxLease) -> Result<Arc<Sandbox>, SandboxError> {
+    pub(crate) fn sandbox(&self, lease: &SandboxLease) -> Result<Arc<Sandbox>, SandboxError> {
         self.live(&lease.lease)
             .filter(|sandbox| sandbox.lease.incarnation == lease.incarnation)
             .ok_or_else(|| SandboxError::Gone(lease.lease.clone()))
     }
 
     /// Takes the sandbox of this life out of use, before it is ended.
-    fn withdraw(&self, lease: &SandboxLease, lives: Lives) {
+    pub(crate) fn withdraw(&self, lease: &SandboxLease, lives: Lives) {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         let is_meant =
             |sandbox: &&Arc<Sandbox>| lives == Lives::Every || sandbox.lease.incarnation == lease.incarnation;
@@ -198,7 +194,7 @@ impl LinuxSandboxes {
             scope: spec.scope.clone(),
             image: spec.image,
         };
-        let home = Home::of(&self.root, &id);
+        let home = self.home(&id);
         self.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
         retire::clear(&home, &lease).await?;
         let making = Making {
@@ -214,66 +210,5 @@ impl LinuxSandboxes {
         self.pool.refill();
         self.live.lock().unwrap_or_else(PoisonError::into_inner).insert(id, Arc::new(sandbox?));
         Ok(lease)
-    }
-}
-
-#[async_trait]
-impl SandboxPort for LinuxSandboxes {
-    fn backend_id(&self) -> &BackendId {
-        &self.id
-    }
-
-    async fn inspect_capabilities(&self) -> Result<CapabilityManifest, SandboxError> {
-        machine::check()?;
-        let environment = machine::environment(&self.pool.nursery().layout().enforcement());
-        let mut measured = self.measured.lock().await;
-        if let Some(manifest) = measured.as_ref().filter(|manifest| manifest.environment == environment) {
-            return Ok(manifest.clone());
-        }
-        let manifest = probes::measure(self, environment).await?;
-        Ok(measured.insert(manifest).clone())
-    }
-
-    async fn allocate(&self, spec: SandboxSpec) -> Result<SandboxLease, SandboxError> {
-        machine::check()?;
-        let image = self.images.root(spec.image).await?;
-        self.allocate_from(&spec, &image).await
-    }
-
-    async fn write_files(&self, lease: &SandboxLease, batch: FileBatch) -> Result<FileReceipt, SandboxError> {
-        self.sandbox(lease)?.write_files(batch).await
-    }
-
-    async fn execute_named(
-        &self,
-        lease: &SandboxLease,
-        command: NamedCommand,
-        abort: AbortSignal,
-    ) -> Result<ExecutionObservation, SandboxError> {
-        let sandbox = self.sandbox(lease)?;
-        execute(&sandbox, &command, abort).await
-    }
-
-    async fn expose_preview(&self, _: &SandboxLease, _: PreviewPolicy) -> Result<PreviewGrant, SandboxError> {
-        Err(SandboxError::PreviewDenied)
-    }
-
-    async fn revoke_preview(&self, grant: &PreviewGrant) -> Result<RevocationReceipt, SandboxError> {
-        Ok(RevocationReceipt { lease: grant.lease.clone(), was_exposed: false })
-    }
-
-    async fn cancel(
-        &self,
-        lease: &SandboxLease,
-        _: &StopReason,
-    ) -> Result<CancellationReceipt, SandboxError> {
-        self.withdraw(lease, Lives::Named);
-        retire::cancel(&Home::of(&self.root, &lease.lease), lease).await
-    }
-
-    async fn destroy(&self, lease: &SandboxLease, lives: Lives) -> Result<DestructionReceipt, SandboxError> {
-        let _change = self.change_lock(&lease.lease).lock().await;
-        self.withdraw(lease, lives);
-        retire::destroy(&Home::of(&self.root, &lease.lease), lease, lives).await
     }
 }

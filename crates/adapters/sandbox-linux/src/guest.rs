@@ -13,10 +13,10 @@ use tokio::sync::Mutex;
 
 use crate::cgroup::{Group, Layout};
 use crate::channel::Channel;
+use crate::host_directory::detached;
 use crate::identity::{Outer, outer};
 use crate::missing;
 use crate::process::{Process, ProcessIdentity};
-use crate::sandbox::detached;
 use crate::spawner::{SpawnError, Spawner};
 
 /// How long a guest that is given up is waited for.

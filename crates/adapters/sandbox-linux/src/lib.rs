@@ -19,6 +19,7 @@ mod filter;
 mod guest;
 mod handover;
 mod home;
+mod host_directory;
 mod identity;
 mod machine;
 mod missing;
@@ -31,6 +32,7 @@ mod retire;
 mod sandbox;
 mod spawner;
 mod staging;
+mod verbs;
 mod verdict;
 mod watch;
 

@@ -1,10 +1,8 @@
 //! A sandbox: a guest in the hands of one run.
 
 use std::collections::BTreeMap;
-use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,12 +11,12 @@ use ambit_ids::{Digest, ExecutionLimits};
 use ambit_ports::blobs::BlobStore;
 use ambit_ports::sandbox::{FileBatch, FileReceipt, Fixture, LimitEnforcement, SandboxError, SandboxLease};
 use ambit_sandbox_guest::wire::{Request, Response, TREE_NAME_BYTES, Volumes};
-use rustix::mount::{OpenTreeFlags, open_tree};
 
 use crate::cgroup::{GroupLimits, Usage};
 use crate::filter;
 use crate::guest::{Guest, io_error, refused};
 use crate::home::{Home, Record};
+use crate::host_directory::HostDirectory;
 use crate::staging::{Stage, batch_digest, discard};
 
 /// A live sandbox.
@@ -108,9 +106,9 @@ impl Sandbox {
 
     /// Lets the guest build the root, and meanwhile writes the record by which the sandbox can be ended.
     async fn assemble(&self, image: &Path, record: &Record) -> Result<(), SandboxError> {
-        let image = Source::of(image, self.guest.by_path).map_err(io_error("opening the image"))?;
-        let share =
-            Source::of(self.home.path(), self.guest.by_path).map_err(io_error("opening the staged files"))?;
+        let image = HostDirectory::of(image, self.guest.by_path).map_err(io_error("opening the image"))?;
+        let share = HostDirectory::of(self.home.path(), self.guest.by_path)
+            .map_err(io_error("opening the staged files"))?;
         let filter = filter::program();
         let request = Request::Assemble { image: &image.path, share: &share.path, filter: &filter };
         let mounts: Vec<BorrowedFd<'_>> =
@@ -233,29 +231,4 @@ impl Sandbox {
     pub(crate) fn was_stopped(&self) -> bool {
         self.stopped.load(Ordering::Acquire)
     }
-}
-
-/// A directory of the host, as the guest takes it.
-struct Source {
-    /// Empty where there is a mount.
-    path: CString,
-    mount: Option<OwnedFd>,
-}
-
-impl Source {
-    fn of(path: &Path, by_path: bool) -> io::Result<Self> {
-        let path = path.canonicalize()?;
-        if by_path {
-            return Ok(Self { path: CString::new(path.as_os_str().as_bytes())?, mount: None });
-        }
-        Ok(Self { path: CString::default(), mount: Some(detached(&path)?) })
-    }
-}
-
-/// A mount of its own of what lies at `path`. Root hands it over, because the sandbox's user could not reach the directory
-/// by its path. An ordinary user cannot make one, and the sandboxes of an ordinary user have that user's own rights.
-pub(crate) fn detached(path: &Path) -> io::Result<OwnedFd> {
-    let flags =
-        OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
-    Ok(open_tree(rustix::fs::CWD, path, flags)?)
 }

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::store::StoreOptions;
+use crate::options::StoreOptions;
 
 /// Opens a file that exists.
 pub(crate) fn connect(path: &Path, options: StoreOptions) -> rusqlite::Result<Connection> {

@@ -15,10 +15,12 @@ mod failure;
 mod inbox;
 mod key;
 mod leases;
+mod options;
 mod readers;
 mod records;
 mod schema;
 mod store;
 mod writer;
 
-pub use store::{SqliteStore, StoreOptions};
+pub use options::StoreOptions;
+pub use store::SqliteStore;

@@ -1,8 +1,7 @@
 use std::path::Path;
-use std::time::Duration;
 
 use ambit_canonical::CanonicalBytes;
-use ambit_ids::{ByteCount, RunId, Scope, limits};
+use ambit_ids::{RunId, Scope, limits};
 use ambit_ports::store::{
     Commit, InboxEntry, OutboxEntry, Seq, SignedHead, Store, StoreError, StoredRecord, StreamId,
 };
@@ -11,28 +10,13 @@ use rusqlite::Connection;
 
 use crate::failure::{Stop, failed};
 use crate::key::{StreamKey, scope_columns};
+use crate::options::StoreOptions;
 use crate::readers::Readers;
 use crate::writer::Writer;
 use crate::{commit, connection, inbox, records, schema};
 
 /// Connections that read records. SQLite's readers do not wait for one another, but a machine has few processors.
 const READERS: usize = 2;
-
-/// How a store is opened.
-#[derive(Clone, Copy, Debug)]
-pub struct StoreOptions {
-    /// How long an operation waits for another process that holds the file, before [`StoreError::Busy`].
-    pub busy_wait: Duration,
-    /// How large the file may become, before [`StoreError::NoSpace`]; the log beside it not counted. `None` leaves
-    /// it to the disk.
-    pub size_limit: Option<ByteCount>,
-}
-
-impl Default for StoreOptions {
-    fn default() -> Self {
-        Self { busy_wait: Duration::from_secs(10), size_limit: None }
-    }
-}
 
 /// The store and its leases in one SQLite file.
 ///

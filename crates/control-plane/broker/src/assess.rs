@@ -4,7 +4,10 @@ use ambit_revision::{FileKind, Place};
 use ambit_run::{Denial, DenialCode, Finding, ProposedCall, ToolCall};
 use bytes::Bytes;
 
-use crate::{Broker, BrokerError, Ground, Source};
+use crate::broker::Broker;
+use crate::error::BrokerError;
+use crate::ground::Ground;
+use crate::source::Source;
 
 /// What was found out about a call without performing it.
 #[derive(Clone, Debug, PartialEq, Eq)]

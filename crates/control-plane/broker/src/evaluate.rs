@@ -12,8 +12,10 @@ use ambit_sandboxes::SandboxesError;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::perform::Performed;
-use crate::{Broker, BrokerError, Ground};
+use crate::broker::Broker;
+use crate::error::BrokerError;
+use crate::ground::Ground;
+use crate::performed::Performed;
 
 /// How much longer than its command may take a sandbox is waited for: to bring the tree, and to answer.
 const SLACK_MS: DurationMs = DurationMs::new(60_000);

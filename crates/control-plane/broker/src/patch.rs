@@ -5,8 +5,11 @@ use ambit_revision::{Applied, Change, Contents, FileKind, Tree, TreeFile, apply,
 use ambit_run::{AppliedPatch, Denial, DenialCode, Finding, InFlight, PatchFinding, ToolCall};
 use serde_json::json;
 
-use crate::perform::Performed;
-use crate::{Broker, BrokerError, Ground, Source};
+use crate::broker::Broker;
+use crate::error::BrokerError;
+use crate::ground::Ground;
+use crate::performed::Performed;
+use crate::source::Source;
 
 impl Source {
     /// What a patch would do, and the facts about it.

@@ -4,21 +4,15 @@ use ambit_ports::AbortSignal;
 use ambit_ports::sandbox::SandboxLease;
 use ambit_run::tool::ToolContract;
 use ambit_run::{InFlight, Observation, ToolCall};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::{Broker, BrokerError, Ground};
+use crate::broker::Broker;
+use crate::error::BrokerError;
+use crate::ground::Ground;
+use crate::performed::Performed;
 
 /// How often a call without side effect is tried where only the storage stumbled.
 const TRIES: u32 = 3;
-
-/// What came of a call: what the run is told, and what the agent gets to read.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Performed {
-    /// What was seen, with contents by their digest.
-    pub observation: Observation,
-    /// The tool's output, in the shape of its contract.
-    pub reply: Value,
-}
 
 impl Broker {
     /// Performs a call whose intent is durable, and answers what was seen. A failure of the platform is an observation

@@ -4,8 +4,10 @@ use ambit_run::Observation;
 use serde_json::json;
 
 use crate::assess::named_tree;
-use crate::perform::Performed;
-use crate::{BrokerError, Ground, Source};
+use crate::error::BrokerError;
+use crate::ground::Ground;
+use crate::performed::Performed;
+use crate::source::Source;
 
 /// The most places that one search answers.
 const MATCHES: usize = 200;

@@ -1,8 +1,9 @@
 use ambit_revisions::Revisions;
 use ambit_run::{InFlight, ToolCall};
 
-use crate::perform::Performed;
-use crate::{BrokerError, Ground};
+use crate::error::BrokerError;
+use crate::ground::Ground;
+use crate::performed::Performed;
 
 /// What can be found out about calls from the source alone. It changes nothing, so whoever checks a run afterwards finds
 /// out the same in the same way.

@@ -1,4 +1,4 @@
-use ambit_evidence::v1::{Record, Version};
+use ambit_evidence::v1::{Entry, Record, Version};
 use ambit_evidence::{StreamName, head_message, leaf_hash};
 use ambit_ids::{Digest, UnixMs, limits};
 use ambit_ports::signer::KeyRole;
@@ -6,7 +6,8 @@ use ambit_ports::store::{Claim, Commit, NewRecord, Seq, SignedHead, StoreError, 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::{Entry, Journal, JournalError, Tip, Together, timestamp};
+use crate::error::JournalError;
+use crate::journal::{Journal, Tip, Together};
 
 impl Journal {
     /// Appends entries to a stream that ends at `tip`, all or none, together with what they justify.
@@ -84,7 +85,7 @@ impl Journal {
             seq: tip.next,
             prev: tip.leaf,
             salt: STANDARD.encode(salt),
-            ts: timestamp(at),
+            ts: at.to_string(),
             actor: entry.actor,
             precondition: entry.precondition,
             artifact: entry.artifact,

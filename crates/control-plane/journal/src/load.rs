@@ -4,7 +4,8 @@ use ambit_ids::Digest;
 use ambit_ports::signer::{KeyRole, PublicKey};
 use ambit_ports::store::{Seq, SignedHead, StoredRecord, StreamId};
 
-use crate::{HeadFault, Journal, JournalError, Tip};
+use crate::error::{HeadFault, JournalError};
+use crate::journal::{Journal, Tip};
 
 /// How many records are read at a time.
 const PAGE: usize = 512;

@@ -2,14 +2,16 @@ use ambit_blueprint::{Blueprint, CatalogCommand, NamedCommandCatalog};
 use ambit_evidence::Project;
 use ambit_ids::{Digest, GateId, RevisionId, RunId};
 use ambit_ports::blobs::BlobError;
+use ambit_ports::store::RunRef;
 use ambit_revisions::RevisionError;
 use ambit_run::{Circumstances, Limits, PinnedDocuments, Pins, RequestPin, RevisionPin, State};
 use ambit_sandboxes::{NotAdmitted, unmet};
 
-use crate::admission::{Documents, NeedsConflict, sandbox_needs};
-use crate::library::{Library, ResolvedProfile};
-use crate::start::{StartError, StartRun, reject};
-use crate::{DriveError, MissingDocument, Orchestrator, Rejected, RunRef};
+use crate::admission::{Documents, MissingDocument, NeedsConflict, sandbox_needs};
+use crate::drive_error::DriveError;
+use crate::library::{Library, LibraryError, ResolvedProfile};
+use crate::orchestrator::Orchestrator;
+use crate::start::{Rejected, StartError, StartRun, reject};
 
 /// A request that passed every check. What is left to find is a number for its revision.
 pub(crate) struct Admission<'a> {
@@ -193,7 +195,7 @@ fn not_approved(command: &StartRun, project: &Project) -> Rejected {
     reject("BLUEPRINT_NOT_APPROVED", detail, mend)
 }
 
-fn library_rejection(error: &crate::library::LibraryError) -> StartError {
+fn library_rejection(error: &LibraryError) -> StartError {
     reject(error.code(), error.to_string(), "register the document, or name another").into()
 }
 

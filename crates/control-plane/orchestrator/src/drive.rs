@@ -6,27 +6,56 @@ use ambit_ids::{DurationMs, EffectKey, ReceiptId, UnixMs};
 use ambit_journal::JournalError;
 use ambit_ports::agent::Agent;
 use ambit_ports::sandbox::SandboxLease;
-use ambit_ports::store::InboxEntry;
+use ambit_ports::store::{InboxEntry, RunRef};
 use ambit_ports::{AbortHandle, AbortSignal};
 use ambit_run::{
     Answered, ApprovalDecision, Command, Denial, DenialCode, Effect, Proposal, SandboxHeld, State, pending,
 };
 use tokio::task::JoinSet;
 
+use crate::absent::Absent;
 use crate::admission::Documents;
+use crate::drive_error::DriveError;
 use crate::effects::{Bench, Done};
 use crate::inbox::InboxCommand;
 use crate::live::{Live, owner};
+use crate::observer::Observer;
+use crate::orchestrator::Orchestrator;
 use crate::turn::{Conversation, reply_to};
-use crate::{DriveError, Observer, Orchestrator, RunRef};
 
 /// How long the lease of a run's stream lasts unless it is renewed.
 pub(crate) const LEASE_MS: DurationMs = DurationMs::new(10_000);
 /// How often the inbox is looked at, and the lease renewed if a third of it is over.
 const LOOK_MS: DurationMs = DurationMs::new(25);
 
-/// Drives a run until it is over.
-pub(crate) async fn drive(
+impl Orchestrator {
+    /// Drives a run until it is over, with `agent` answering its turns.
+    ///
+    /// # Errors
+    /// [`DriveError`]; whatever was committed stays, and the run can be driven on by this or another process.
+    pub async fn drive(
+        &self,
+        run: &RunRef,
+        agent: Arc<dyn Agent>,
+        observer: &dyn Observer,
+    ) -> Result<State, DriveError> {
+        drive(self, run, agent, observer).await
+    }
+
+    /// Sees a run that was cancelled to its end, where nobody drives it: no agent is asked. A run that was not cancelled
+    /// waits here until it is, or until its time is over.
+    ///
+    /// # Errors
+    /// [`DriveError`], as for [`drive`](Self::drive).
+    pub async fn wind_down(&self, run: &RunRef, observer: &dyn Observer) -> Result<State, DriveError> {
+        let state = self.state(run).await?;
+        let Some(dossier) = state.dossier() else { return Err(DriveError::NotFound) };
+        let absent = Absent::in_place_of(dossier.pins.agent.id.clone());
+        drive(self, run, Arc::new(absent), observer).await
+    }
+}
+
+async fn drive(
     orchestrator: &Orchestrator,
     run: &RunRef,
     agent: Arc<dyn Agent>,

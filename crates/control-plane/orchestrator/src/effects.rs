@@ -6,14 +6,15 @@ use ambit_journal::JournalError;
 use ambit_ports::AbortSignal;
 use ambit_ports::blobs::BlobError;
 use ambit_ports::sandbox::SandboxLease;
+use ambit_ports::store::RunRef;
 use ambit_run::{Command, Effect, HiddenCheck, InFlight, Observation, SandboxHeld, State, StopReason};
 use ambit_sandboxes::{Needs, unmet};
 use serde_json::Value;
 
 use crate::admission::{Documents, sandbox_needs};
 use crate::live::SharedAgent;
+use crate::orchestrator::Orchestrator;
 use crate::turn::{Conversation, Turn, answer};
-use crate::{Orchestrator, RunRef};
 
 /// The longest that a verb of the sandbox other than a command may take.
 const VERB_MS: DurationMs = DurationMs::new(120_000);

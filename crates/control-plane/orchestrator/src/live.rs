@@ -1,14 +1,17 @@
 use std::sync::Arc;
 
+use ambit_evidence::fold;
 use ambit_evidence::v1::{Actor, ActorKind, Body, Environment, Precondition, ProjectBody, entries};
 use ambit_ids::UnixMs;
 use ambit_journal::{Entry, Tip, Together};
 use ambit_ports::leases::StreamLease;
-use ambit_ports::store::{Claim, OutboxMessage, StreamId};
+use ambit_ports::store::{Claim, OutboxMessage, RunRef, StreamId};
 use ambit_run::{Command, Event, Phase, Refusal, State, evolve, step};
 use serde_json::json;
 
-use crate::{DriveError, Observer, Orchestrator, RunRef, fold};
+use crate::drive_error::DriveError;
+use crate::observer::Observer;
+use crate::orchestrator::Orchestrator;
 
 /// A run in the hands of this process: its state, the end of its stream, and the lease that lets it write there.
 pub(crate) struct Live {

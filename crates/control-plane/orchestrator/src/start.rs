@@ -3,11 +3,12 @@ use ambit_evidence::Project;
 use ambit_evidence::v1::{Actor, Body, Environment, Precondition, ProjectBody, entries};
 use ambit_ids::{BlueprintId, Digest, DocumentName, RevisionId, RunId, RunName, Scope, limits};
 use ambit_journal::{Entry, JournalError, Tip, Together};
-use ambit_ports::store::{Claim, StoreError, StreamId};
+use ambit_ports::store::{Claim, RunRef, StoreError, StreamId};
 use ambit_run::{AgentPin, Command, Pins, State, step};
 
+use crate::drive_error::DriveError;
 use crate::live::owner;
-use crate::{DriveError, Orchestrator, RunRef};
+use crate::orchestrator::Orchestrator;
 
 /// What a customer asks for: a bounded request, not a permission to build anything.
 #[derive(Clone, Debug)]

@@ -15,8 +15,8 @@ use ambit_run::{
 };
 use serde_json::{Value, json};
 
-use crate::Orchestrator;
 use crate::live::SharedAgent;
+use crate::orchestrator::Orchestrator;
 
 /// What a run keeps between turns in memory. Nothing here is needed to go on after a crash.
 #[derive(Clone, Default)]

@@ -1,9 +1,19 @@
 //! What a customer sees of a run, while it goes on and after.
 
-use ambit_gates::Ending;
+mod approvals;
+mod gates;
+mod limits;
+
 use ambit_ids::{Digest, RepoPath, RunId, UnixMs};
-use ambit_run::{Dossier, HeldProposal, Limit, Observation, Stage, State, current_gate};
+use ambit_run::{Dossier, Observation, Stage, State};
 use serde::Serialize;
+
+pub use approvals::ApprovalView;
+use approvals::approval_views;
+use gates::gate_views;
+pub use gates::{AttemptView, GateView, ended};
+pub use limits::LimitView;
+pub(crate) use limits::limit_views;
 
 /// A run as its customer sees it. Holds no secret, no content of a file and no words of an agent beyond its plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -85,74 +95,6 @@ pub struct PlanStepView {
     pub summary: String,
     pub work: String,
     pub cases: Vec<String>,
-}
-
-/// Where a gate stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct GateView {
-    /// The gate.
-    pub gate: String,
-    /// `not-run`, `passed`, `failed` or `flaky`, on the current tree.
-    pub status: String,
-    /// Whether it runs now.
-    pub running: bool,
-    /// Every execution of it, oldest first; none is ever taken away.
-    pub attempts: Vec<AttemptView>,
-}
-
-/// One execution of a gate.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AttemptView {
-    /// Which one, counted from 1.
-    pub attempt: u32,
-    /// The digest of the tree that it ran on.
-    pub tree: Digest,
-    /// How it ended, in a few words.
-    pub ended: String,
-    /// Whether it passed.
-    pub passed: bool,
-    /// The digest of everything that was seen.
-    pub artifact: Digest,
-    /// From start to end, in milliseconds.
-    pub duration_ms: u64,
-}
-
-/// A limit and what is left of it, in the unit of the limit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LimitView {
-    /// The limit.
-    pub limit: String,
-    /// What is left.
-    pub left: u64,
-    /// The limit itself.
-    pub of: u64,
-    /// The unit.
-    pub unit: &'static str,
-}
-
-/// A question to a person, or its answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ApprovalView {
-    /// The proposal.
-    pub proposal: String,
-    /// `pending`, `approved` or `used`.
-    pub state: String,
-    /// What is asked for.
-    pub capability: String,
-    /// The digest that a decision must quote.
-    pub digest: Digest,
-    /// The position that a decision must quote; `None` once it is decided.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expected_sequence: Option<u64>,
-    /// When the question, or the receipt, ends.
-    pub expires: String,
-    /// The exact content that is decided about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub content: Option<HeldProposal>,
 }
 
 /// What a completed run claims.
@@ -251,57 +193,6 @@ fn awaiting(state: &State) -> (&'static str, String) {
     }
 }
 
-fn gate_views(state: &State, dossier: &Dossier) -> Vec<GateView> {
-    let running = match state {
-        State::Open(open) => match &open.stage {
-            Stage::Call(flight) => match &flight.call {
-                ambit_run::ToolCall::RunNamedGate { gate_id, .. } => Some(gate_id),
-                _ => None,
-            },
-            _ => None,
-        },
-        _ => None,
-    };
-    dossier
-        .pins
-        .gates
-        .iter()
-        .map(|pin| GateView {
-            gate: pin.id.to_string(),
-            status: dossier.gates.status(&pin.id, dossier.head).as_str().to_owned(),
-            running: running == Some(&pin.id),
-            attempts: dossier
-                .gates
-                .records()
-                .iter()
-                .filter(|record| record.gate == pin.id)
-                .map(|record| AttemptView {
-                    attempt: record.attempt,
-                    tree: record.tree,
-                    ended: ended(record.ending),
-                    passed: record.ending.is_success(),
-                    artifact: record.artifact,
-                    duration_ms: record.duration.get(),
-                })
-                .collect(),
-        })
-        .collect()
-}
-
-/// How an execution ended, in a few words.
-#[must_use]
-pub fn ended(ending: Ending) -> String {
-    match ending {
-        Ending::Exited { code: 0 } => "passed".to_owned(),
-        Ending::Exited { code } => format!("exit {code}"),
-        Ending::Signalled { signal } => format!("signal {signal}"),
-        Ending::LimitReached { limit } => format!("{} limit", limit.as_str()),
-        Ending::Aborted => "aborted".to_owned(),
-        Ending::NotStarted { why } => format!("not started: {why:?}").to_lowercase(),
-        Ending::Indeterminate => "indeterminate".to_owned(),
-    }
-}
-
 fn describe(observation: &Observation) -> String {
     match observation {
         Observation::FileRead { path, bytes, .. } => format!("read {path} ({bytes})"),
@@ -317,89 +208,4 @@ fn describe(observation: &Observation) -> String {
         Observation::Failed { code } => format!("failed: {code}"),
         Observation::Unknown => "unknown: the control plane ended in between".to_owned(),
     }
-}
-
-/// Every limit of a run and what is left of it.
-pub(crate) fn limit_views(dossier: &Dossier, now: UnixMs) -> Vec<LimitView> {
-    let (ledger, limits) = (&dossier.ledger, dossier.ledger.limits());
-    let (spent, reserved) = (ledger.spent(), ledger.reserved());
-    let current =
-        current_gate(dossier).map(|(gate, _)| dossier.attempts.get(gate).copied().unwrap_or_default());
-    let patches = dossier.patches.last();
-    let sightings = dossier.gates.sightings().into_values().max().unwrap_or_default();
-    Limit::ALL
-        .into_iter()
-        .map(|limit| {
-            let (of, used, unit) = match limit {
-                Limit::ModelSteps => {
-                    (limits.model_steps.into(), u64::from(spent.model_steps + reserved.model_steps), "steps")
-                }
-                Limit::PatchAttemptsPerGate => {
-                    (limits.patch_attempts_per_gate.into(), current.unwrap_or_default().into(), "patches")
-                }
-                Limit::Elapsed => {
-                    let left = ledger.deadline().since(now).get();
-                    (limits.elapsed.get(), limits.elapsed.get().saturating_sub(left), "ms")
-                }
-                Limit::ChangedFiles => (
-                    limits.changed_files.into(),
-                    patches.map_or(0, |patch| patch.changed_from_base).into(),
-                    "files",
-                ),
-                Limit::AddedDependencies => (
-                    limits.added_dependencies.into(),
-                    patches.map_or(0, |patch| patch.added_dependencies).into(),
-                    "dependencies",
-                ),
-                Limit::ParallelProcesses => {
-                    (limits.parallel_processes.into(), reserved.processes.into(), "processes")
-                }
-                Limit::ToolCost => {
-                    (limits.tool_cost.get(), spent.cost.get().saturating_add(reserved.cost.get()), "microUsd")
-                }
-                Limit::RepeatedFailure => {
-                    (limits.repeated_failure.into(), u64::from(sightings.saturating_sub(1)), "repeats")
-                }
-                Limit::OutputBytes => {
-                    (limits.output.get(), spent.output.get().saturating_add(reserved.output.get()), "bytes")
-                }
-                Limit::SideEffects => (
-                    limits.side_effects.into(),
-                    u64::from(spent.side_effects + reserved.side_effects),
-                    "calls",
-                ),
-            };
-            LimitView { limit: limit.as_str().to_owned(), left: of.saturating_sub(used), of, unit }
-        })
-        .collect()
-}
-
-fn approval_views(state: &State, dossier: &Dossier) -> Vec<ApprovalView> {
-    let mut views: Vec<ApprovalView> = dossier
-        .approvals
-        .receipts()
-        .map(|receipt| ApprovalView {
-            proposal: receipt.proposal.to_string(),
-            state: if receipt.consumed { "used" } else { "approved" }.to_owned(),
-            capability: receipt.capability.to_string(),
-            digest: receipt.arguments,
-            expected_sequence: None,
-            expires: receipt.expires.to_string(),
-            content: None,
-        })
-        .collect();
-    if let State::Open(open) = state
-        && let Stage::Approval { pending, .. } = &open.stage
-    {
-        views.push(ApprovalView {
-            proposal: pending.proposal.to_string(),
-            state: "pending".to_owned(),
-            capability: pending.capability.to_string(),
-            digest: pending.digest,
-            expected_sequence: Some(pending.asked_at),
-            expires: pending.expires.to_string(),
-            content: dossier.approvals.held(&pending.proposal).cloned(),
-        });
-    }
-    views
 }

@@ -6,10 +6,10 @@ use ambit_ids::{Digest, RevisionId, RunId, Scope, limits};
 use ambit_ports::store::{RunRef, Seq};
 use ambit_run::Pins;
 
-use crate::Verifier;
+use crate::finding::{Finding, LinkName};
 use crate::findings::{Findings, refuting, unsettled};
-use crate::report::{Finding, LinkName};
 use crate::stream::Stream;
+use crate::verifier::Verifier;
 
 /// How many runs are listed at a time.
 const PAGE: usize = 256;

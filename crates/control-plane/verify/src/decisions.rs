@@ -8,8 +8,8 @@ use ambit_ports::policy::{Policies, PolicyEngine};
 use ambit_run::{CallDecided, CallOutcome, DenialCode, Event, Pins, ProposedCall, ToolCall};
 use serde_json::Value;
 
+use crate::finding::{Finding, LinkName};
 use crate::findings::{Findings, refuting, unsettled};
-use crate::report::{Finding, LinkName};
 use crate::trace::Trace;
 use crate::vault::{RECEIPT_BYTES, Vault, of_revision};
 

@@ -14,8 +14,8 @@ use ambit_ids::{ByteCount, Digest, Scope, limits};
 use ambit_run::{Circumstances, PinnedDocuments, Pins};
 use serde_json::Value;
 
+use crate::finding::{Finding, LinkName};
 use crate::findings::{Findings, refuting};
-use crate::report::{Finding, LinkName};
 use crate::vault::Vault;
 
 const DOCUMENT_LIMIT: ByteCount = ByteCount::new(limits::DOCUMENT_BYTES as u64);

@@ -5,10 +5,11 @@ use ambit_ids::{Digest, RevisionId, RunId, Scope, vocabulary};
 use ambit_ports::store::RunRef;
 use serde::{Deserialize, Serialize};
 
-use crate::Verifier;
+use crate::finding::{Finding, LinkName};
 use crate::findings::refuting;
-use crate::report::{CheckId, Finding, LinkName, Report, Verdict};
+use crate::report::{CheckId, Report, Verdict};
 use crate::run::Inspection;
+use crate::verifier::Verifier;
 
 vocabulary!(
     /// Whether a revision is eligible.

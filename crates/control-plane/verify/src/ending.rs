@@ -5,8 +5,8 @@ use ambit_evidence::v1::Entry;
 use ambit_ids::{ByteCount, Digest};
 use ambit_run::{Event, Pins};
 
+use crate::finding::Finding;
 use crate::findings::{Findings, refuting, unsettled};
-use crate::report::Finding;
 use crate::trace::Trace;
 use crate::vault::Vault;
 

@@ -1,10 +1,22 @@
-//! What a check finds while it runs.
+//! What a check finds while it runs, and how it thereby comes out.
 
 use ambit_evidence::Link;
-use ambit_ids::Digest;
+use ambit_ids::{Digest, vocabulary};
 use ambit_ports::blobs::BlobError;
 
-use crate::report::{Finding, LinkName, Standing};
+use crate::finding::{Finding, LinkName};
+
+vocabulary!(
+    /// How a check came out.
+    Standing {
+        /// It ran to its end, and everything held.
+        Proved = "proved",
+        /// Something is not as it must be.
+        Refuted = "refuted",
+        /// It did not run to its end. Never a proof.
+        NotChecked = "not-checked",
+    }
+);
 
 /// The most findings of one check that a report lists.
 const LISTED: usize = 16;

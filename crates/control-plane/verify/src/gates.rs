@@ -7,8 +7,8 @@ use ambit_ports::sandbox::{ExecutionObservation, OutputCapture};
 use ambit_run::{Effect, Event, GateRecord, HiddenCheck, Observation, Pins, Stage, State, ToolCall};
 use bytes::Bytes;
 
+use crate::finding::Finding;
 use crate::findings::{Findings, blob_name, refuting};
-use crate::report::Finding;
 use crate::trace::Trace;
 use crate::vault::Vault;
 

@@ -17,6 +17,7 @@ mod decisions;
 mod documents;
 mod eligible;
 mod ending;
+mod finding;
 mod findings;
 mod gates;
 mod observations;
@@ -30,36 +31,10 @@ mod steps;
 mod stream;
 mod trace;
 mod vault;
-
-use std::sync::Arc;
-
-use ambit_ports::blobs::BlobStore;
-use ambit_ports::policy::Policies;
-use ambit_ports::signer::PublicKey;
-use ambit_ports::store::Store;
+mod verifier;
 
 pub use eligible::{Eligibility, EligibilityStanding, Missing};
-pub use report::{Check, CheckId, Finding, LinkName, Report, Standing, Verdict};
-
-/// Verifies runs and projects of one store. Reads, and writes nothing.
-#[derive(Clone)]
-pub struct Verifier {
-    store: Arc<dyn Store>,
-    blobs: Arc<dyn BlobStore>,
-    log_key: PublicKey,
-    policies: Arc<dyn Policies>,
-}
-
-impl Verifier {
-    /// A verifier over a store and its blobs. `log_key` is the key that heads must be signed by, from a source that whoever
-    /// can write to the store does not control.
-    #[must_use]
-    pub fn new(
-        store: Arc<dyn Store>,
-        blobs: Arc<dyn BlobStore>,
-        log_key: PublicKey,
-        policies: Arc<dyn Policies>,
-    ) -> Self {
-        Self { store, blobs, log_key, policies }
-    }
-}
+pub use finding::{Finding, LinkName};
+pub use findings::Standing;
+pub use report::{Check, CheckId, Report, Verdict};
+pub use verifier::Verifier;

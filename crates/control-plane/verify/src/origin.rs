@@ -8,8 +8,8 @@ use ambit_evidence::{Link, Project};
 use ambit_ids::{ApproverId, BlueprintId, Digest, RunId, Scope};
 use ambit_run::{Phase, Pins};
 
+use crate::finding::{Finding, LinkName};
 use crate::findings::{Findings, record_name, refuting, unsettled};
-use crate::report::{Finding, LinkName};
 
 /// The part of the project's stream that the run was admitted under: up to the record that its first one follows.
 pub(crate) fn origin<'p>(project: &'p [Link], first: &Link) -> Result<&'p [Link], Finding> {

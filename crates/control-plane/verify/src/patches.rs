@@ -7,8 +7,8 @@ use ambit_revision::{Applied, Tree, apply, parse};
 use ambit_revisions::Revisions;
 use ambit_run::{AppliedPatch, Event, Observation, Pins, State};
 
+use crate::finding::{Finding, LinkName};
 use crate::findings::{Findings, refuting};
-use crate::report::{Finding, LinkName};
 use crate::trace::Trace;
 use crate::vault::{Vault, of_revision};
 

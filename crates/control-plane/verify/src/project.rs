@@ -9,11 +9,13 @@ use ambit_ids::{RevisionId, RunId, Scope};
 use ambit_ports::store::RunRef;
 use ambit_revisions::Revisions;
 
+use crate::finding::{Finding, LinkName};
 use crate::findings::{Findings, record_name, refuting, unsettled};
-use crate::report::{CheckId, Finding, LinkName, Report, Verdict};
+use crate::report::{CheckId, Report, Verdict};
 use crate::stream::Stream;
 use crate::vault::Vault;
-use crate::{Verifier, documents, origin, patches};
+use crate::verifier::Verifier;
+use crate::{documents, origin, patches};
 
 impl Verifier {
     /// Derives everything about a project and each of its runs again.

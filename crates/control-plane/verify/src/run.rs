@@ -10,13 +10,15 @@ use ambit_ports::store::{RunRef, StreamId};
 use ambit_revisions::Revisions;
 use ambit_run::{Pins, State};
 
+use crate::finding::{Finding, LinkName};
 use crate::findings::{Findings, unsettled};
-use crate::report::{CheckId, Finding, LinkName, Report};
+use crate::report::{CheckId, Report};
 use crate::stream::Stream;
 use crate::trace::Trace;
 use crate::vault::Vault;
+use crate::verifier::Verifier;
 use crate::{
-    Verifier, approvals, decisions, documents, ending, gates, observations, origin, patches, sandboxes, steps,
+    approvals, decisions, documents, ending, gates, observations, origin, patches, sandboxes, steps,
 };
 
 /// How often streams are read until nobody wrote to the store in between.

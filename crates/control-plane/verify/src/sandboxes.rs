@@ -5,8 +5,8 @@ use ambit_ports::sandbox::{CancellationReceipt, CapabilityManifest, DestructionR
 use ambit_run::{Event, Pins, SandboxHeld};
 use ambit_sandboxes::unmet;
 
+use crate::finding::{Finding, LinkName};
 use crate::findings::{Findings, refuting};
-use crate::report::{Finding, LinkName};
 use crate::trace::Trace;
 use crate::vault::Vault;
 

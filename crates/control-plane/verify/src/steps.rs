@@ -11,6 +11,7 @@ use ambit_run::{
 };
 
 use crate::decisions::{Assessments, told_instead};
+use crate::finding::Finding;
 use crate::findings::{Findings, unsettled};
 use crate::trace::Trace;
 
@@ -148,7 +149,7 @@ fn check_codes(trace: &Trace<'_>, findings: &mut Findings) {
     }
 }
 
-fn unassessed(trace: &Trace<'_>, from: usize, assessments: &Assessments) -> Option<crate::report::Finding> {
+fn unassessed(trace: &Trace<'_>, from: usize, assessments: &Assessments) -> Option<Finding> {
     let at = next_call(trace, from)?;
     match assessments.get(&at) {
         Some(Ok(_)) => None,

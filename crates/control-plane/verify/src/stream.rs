@@ -7,8 +7,8 @@ use ambit_ports::signer::PublicKey;
 use ambit_ports::store::{Seq, SignedHead, Store, StoreError, StoredRecord, StreamId};
 use serde::Deserialize;
 
+use crate::finding::{Finding, LinkName};
 use crate::findings::{Findings, refuting, unsettled};
-use crate::report::{Finding, LinkName};
 
 /// How many records are read at a time.
 const PAGE: usize = 256;

@@ -6,8 +6,8 @@ use ambit_ids::UnixMs;
 use ambit_ports::store::StoredRecord;
 use ambit_run::{CallDecided, Dossier, Event, InFlight, Pins, SandboxHeld, Stage, State, evolve};
 
+use crate::finding::{Finding, LinkName};
 use crate::findings::{record_name, refuting};
-use crate::report::{Finding, LinkName};
 
 /// The records of a run with what each of them stands for.
 pub(crate) struct Trace<'a> {

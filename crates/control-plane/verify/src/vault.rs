@@ -12,8 +12,8 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::finding::Finding;
 use crate::findings::{blob_name, of_blob, refuting, unsettled};
-use crate::report::Finding;
 
 /// The largest receipt, manifest or observation that is read.
 pub(crate) const RECEIPT_BYTES: ByteCount = ByteCount::new(4 << 20);

@@ -17,14 +17,17 @@ mod bundle;
 mod catalog;
 mod cursor;
 mod document;
+mod envelope;
 mod located;
+mod one_word_name;
 mod policy_ref;
 mod policy_set;
 mod problem;
 mod profile;
 mod suggest;
 mod untyped;
-mod words;
+mod vocabularies;
+mod word;
 
 pub use blueprint::{
     AcceptanceCase, Accountability, ArchetypeProbe, Authorization, Blueprint, BlueprintGate,
@@ -40,7 +43,9 @@ pub use catalog::{
     CatalogCommand, CatalogSpec, CommandFixture, CommandOutput, CommandResources, CommandVerdict,
     Environment, EnvironmentName, EnvironmentNameError, NamedCommandCatalog,
 };
-pub use document::{API_VERSION, Document, DocumentKind, Metadata};
+pub use document::Document;
+pub use envelope::{API_VERSION, DocumentKind, Metadata};
+pub use one_word_name::{Archetype, FixtureName, ParseWordError, WorkArea};
 pub use policy_ref::{ParsePolicyRefError, PolicyRef};
 pub use policy_set::{PolicyKey, PolicySet, PolicySetError, PolicySubject, ResolvedPolicy};
 pub use problem::{DocumentError, Problem, ProblemCode};
@@ -50,4 +55,3 @@ pub use profile::{
     RequiredPreview, RequiredSecretDelivery,
 };
 pub use untyped::read_untyped;
-pub use words::{Archetype, FixtureName, ParseWordError, WorkArea};

@@ -2,7 +2,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use ambit_ids::{DocumentName, IdError};
-use serde::{Deserialize, Serialize};
 
 /// A reference to one version of a policy document: `policy://named-commands/v3`.
 ///
@@ -63,17 +62,7 @@ impl fmt::Debug for PolicyRef {
     }
 }
 
-impl Serialize for PolicyRef {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for PolicyRef {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+ambit_ids::text_form!(PolicyRef);
 
 #[cfg(test)]
 mod tests {

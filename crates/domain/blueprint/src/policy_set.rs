@@ -5,7 +5,7 @@ use ambit_canonical::{CanonicalBytes, EncodeError};
 use ambit_ids::{Digest, DocumentName, limits, vocabulary};
 use serde::{Deserialize, Serialize};
 
-use crate::document::API_VERSION;
+use crate::envelope::API_VERSION;
 use crate::policy_ref::PolicyRef;
 use crate::profile::ExecutionCapabilityProfile;
 

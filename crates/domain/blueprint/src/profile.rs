@@ -3,9 +3,9 @@ use serde::Serialize;
 
 use crate::budget::{BudgetCeilings, read_ceilings};
 use crate::cursor::{Cursor, Fields, Read};
-use crate::document::{DocumentKind, document, read_envelope};
+use crate::envelope::{DocumentKind, document, read_envelope};
 use crate::policy_ref::PolicyRef;
-use crate::words::Word;
+use crate::word::Word;
 
 /// What a backend must prove before a run is allocated on it, and the policies that hold there.
 #[derive(Clone, Debug, PartialEq, Eq)]

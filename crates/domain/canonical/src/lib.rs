@@ -9,6 +9,8 @@
 
 mod admit;
 mod encode;
+mod leaf;
 
 pub use admit::{AdmissionError, admit, admit_within};
 pub use encode::{CanonicalBytes, EncodeError, decode, encode};
+pub use leaf::leaf_hash;

@@ -1,49 +1,9 @@
-use std::fmt;
-
-use ambit_canonical::EncodeError;
-use ambit_ids::{Digest, OrganizationId, ProjectId, RunId, limits};
+use ambit_canonical::{EncodeError, leaf_hash};
+use ambit_ids::{Digest, limits};
 use ambit_run::{State, evolve};
 
+use crate::StreamName;
 use crate::v1::{ReadError, Record};
-
-/// The leaf hash of a record: SHA-256 of a zero byte and the bytes (RFC 6962, section 2.1), so that one hash serves the
-/// chain and a Merkle tree.
-#[must_use]
-pub fn leaf_hash(bytes: &[u8]) -> Digest {
-    Digest::of_parts(&[&[0], bytes])
-}
-
-/// The name of a stream, as it stands in every record of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StreamName {
-    /// The organisation.
-    pub organization: OrganizationId,
-    /// The project; `None` for the organisation's own stream.
-    pub project: Option<ProjectId>,
-    /// The run; `None` for the project's own stream.
-    pub run: Option<RunId>,
-}
-
-impl StreamName {
-    /// What the first record of the stream carries as its predecessor, where no other stream is its origin.
-    #[must_use]
-    pub fn genesis(&self) -> Digest {
-        Digest::of(format!("ambit.stream/v1\n{self}\n").as_bytes())
-    }
-}
-
-impl fmt::Display for StreamName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.organization)?;
-        if let Some(project) = &self.project {
-            write!(f, "/{project}")?;
-        }
-        if let Some(run) = &self.run {
-            write!(f, "/{run}")?;
-        }
-        Ok(())
-    }
-}
 
 /// A record that holds its place in the chain.
 #[derive(Clone, Debug)]

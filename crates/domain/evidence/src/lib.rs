@@ -11,10 +11,13 @@ mod eligibility;
 mod head;
 mod project;
 pub mod signature;
+mod stream_name;
 pub mod v1;
 
-pub use chain::{ChainBreak, ChainFault, Link, StreamName, fold, leaf_hash, verify_chain};
+pub use ambit_canonical::leaf_hash;
+pub use chain::{ChainBreak, ChainFault, Link, fold, verify_chain};
 pub use decision::SignedDecision;
 pub use eligibility::{Ineligible, eligibility};
 pub use head::head_message;
 pub use project::{ClosedRun, DocumentKey, Project, RevisionRequest};
+pub use stream_name::StreamName;

@@ -263,17 +263,7 @@ impl FromStr for RevisionId {
     }
 }
 
-impl Serialize for RevisionId {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for RevisionId {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+crate::text_form!(RevisionId);
 
 #[cfg(test)]
 mod tests {

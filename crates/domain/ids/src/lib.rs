@@ -13,6 +13,7 @@ mod path;
 mod pattern;
 mod quantity;
 mod scope;
+mod text_form;
 mod vocabulary;
 
 pub use digest::{Digest, ParseDigestError};

@@ -1,8 +1,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use crate::limits;
 
 /// The path of a file in a project: relative, in bytes, `/` between components.
@@ -226,17 +224,7 @@ impl FromStr for RepoPath {
     }
 }
 
-impl Serialize for RepoPath {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for RepoPath {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+crate::text_form!(RepoPath);
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! Reads an agent's answer. Everything in it is untrusted until it is read here against the schema of the tools.
 
 mod input;
+mod typed;
 
 use std::collections::BTreeSet;
 
@@ -8,12 +9,12 @@ use ambit_canonical::admit_within;
 use ambit_ids::{CaseId, StepId, limits};
 use ambit_policy::ToolName;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::call::ToolCall;
 use crate::denial::{Denial, DenialCode};
 use crate::plan::PlanStep;
+use typed::{named, typed};
 
 /// One thing that an agent proposes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,25 +123,6 @@ fn read_move(value: Value) -> Result<Move, Denial> {
     Ok(Move::Call(ProposedCall { call, patch, step: form.plan_step, hypothesis: form.hypothesis }))
 }
 
-fn typed<T: DeserializeOwned>(value: Value, code: DenialCode, what: &str) -> Result<T, Denial> {
-    serde_json::from_value(value).map_err(|error| Denial::new(code, misfit(&error)).about(what))
-}
-
-/// What does not fit, without the text that the agent wrote where something else belongs: it may be its reasoning, and a
-/// denial is recorded.
-fn misfit(error: &serde_json::Error) -> String {
-    let told = error.to_string();
-    let Some((before, rest)) = told.split_once("string \"") else { return told };
-    let after = rest.rsplit_once("\", expected").map_or("", |(_, after)| after);
-    format!("{before}a text, expected{after}")
-}
-
-/// A name that an agent made up, where it can be one; prose is not repeated.
-fn named(text: &str) -> String {
-    let is_name = text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:*".contains(c));
-    if is_name { format!("{text:?}") } else { format!("whose name is a text of {} bytes", text.len()) }
-}
-
 #[cfg(test)]
 mod tests {
     use ambit_ids::Digest;
@@ -230,7 +212,7 @@ mod tests {
     }
 
     // proves E-B05
-    // break crates/domain/run/src/answer.rs: `let Some((before, rest)) = told.split_once("string \"") else { return told };` -> `let Some((before, rest)) = told.split_once("\u{0}") else { return told };`
+    // break crates/domain/run/src/answer/typed.rs: `let Some((before, rest)) = told.split_once("string \"") else { return told };` -> `let Some((before, rest)) = told.split_once("\u{0}") else { return told };`
     #[test]
     fn a_text_in_the_wrong_place_is_not_repeated() {
         const THOUGHT: &str = "first I think \"aloud\", expected by nobody: CANARY";

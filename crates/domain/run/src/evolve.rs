@@ -1,15 +1,15 @@
 use std::collections::BTreeMap;
 
-use ambit_ids::UnixMs;
+use ambit_ids::{MicroUsd, UnixMs};
 use ambit_policy::ToolName;
 
 use crate::ToolCall;
-use crate::approvals::{ApprovalVerdict, PendingApproval, Receipt, proposal_id};
+use crate::approvals::{ApprovalDecision, ApprovalVerdict, PendingApproval, Receipt, proposal_id};
+use crate::bounds::CLEANUP_TRIES;
 use crate::event::{CallDecided, CallOutcome, Event, Observation, SandboxHeld};
 use crate::ledger::{Amounts, Ledger};
 use crate::pins::Pins;
 use crate::state::{Cleanup, Closing, Dossier, Ended, FailedGate, InFlight, Open, OpenTurn, Stage, State};
-use crate::step::hidden_checks;
 
 /// The state after an event. Total: an event that does not fit the state leaves it as it is, apart from being counted.
 ///
@@ -60,19 +60,8 @@ fn evolve_open(mut open: Open, event: &Event) -> State {
     match event {
         Event::SandboxAllocated(held) => hold_sandbox(&mut open.dossier, &mut open.sandbox, held),
         Event::SandboxLost { .. } => open.sandbox = None,
-        Event::TurnOpened { turn, reserved } => {
-            let reserved = Amounts::turn(*reserved);
-            open.dossier.turns = *turn;
-            open.dossier.ledger = open.dossier.ledger.reserve(&reserved);
-            open.stage = Stage::Agent(OpenTurn { turn: *turn, reserved });
-        }
-        Event::TurnSettled { charged, .. } => {
-            if let Stage::Agent(turn) = &mut open.stage {
-                let used = Amounts::turn(*charged);
-                open.dossier.ledger = open.dossier.ledger.settle(&turn.reserved, &used);
-                turn.reserved = Amounts::default();
-            }
-        }
+        Event::TurnOpened { turn, reserved } => open_turn(&mut open, *turn, *reserved),
+        Event::TurnSettled { charged, .. } => settle_turn(&mut open, *charged),
         Event::PlanAccepted { plan, .. } => {
             open.dossier.proposals += 1;
             open.dossier.plan = Some(plan.clone());
@@ -103,19 +92,7 @@ fn evolve_open(mut open: Open, event: &Event) -> State {
             };
         }
         Event::ApprovalDecided { decision, receipt_expires } => {
-            if decision.verdict == ApprovalVerdict::Approved
-                && let Some(held) = open.dossier.approvals.held(&decision.proposal)
-            {
-                let receipt = Receipt {
-                    id: decision.receipt.clone(),
-                    proposal: decision.proposal.clone(),
-                    capability: held.capability,
-                    arguments: held.arguments,
-                    expires: *receipt_expires,
-                    consumed: false,
-                };
-                open.dossier.approvals = open.dossier.approvals.grant(receipt);
-            }
+            grant(&mut open.dossier, decision, *receipt_expires);
         }
         Event::ApprovalConsumed { receipt, .. } => {
             open.dossier.approvals = open.dossier.approvals.consume(receipt);
@@ -144,12 +121,44 @@ fn evolve_open(mut open: Open, event: &Event) -> State {
     State::Open(Box::new(open))
 }
 
+fn open_turn(open: &mut Open, turn: u32, quote: MicroUsd) {
+    let reserved = Amounts::turn(quote);
+    open.dossier.turns = turn;
+    open.dossier.ledger = open.dossier.ledger.clone().reserve(&reserved);
+    open.stage = Stage::Agent(OpenTurn { turn, reserved });
+}
+
+fn settle_turn(open: &mut Open, charged: MicroUsd) {
+    if let Stage::Agent(turn) = &mut open.stage {
+        let used = Amounts::turn(charged);
+        open.dossier.ledger = open.dossier.ledger.clone().settle(&turn.reserved, &used);
+        turn.reserved = Amounts::default();
+    }
+}
+
+/// An approved proposal becomes a receipt; one that was not held leaves none.
+fn grant(dossier: &mut Dossier, decision: &ApprovalDecision, expires: UnixMs) {
+    if decision.verdict == ApprovalVerdict::Approved
+        && let Some(held) = dossier.approvals.held(&decision.proposal)
+    {
+        let receipt = Receipt {
+            id: decision.receipt.clone(),
+            proposal: decision.proposal.clone(),
+            capability: held.capability,
+            arguments: held.arguments,
+            expires,
+            consumed: false,
+        };
+        dossier.approvals = std::mem::take(&mut dossier.approvals).grant(receipt);
+    }
+}
+
 /// A gate observation that meets acceptance is followed by the hidden checks, where the blueprint has any.
 fn begin_hidden_checks(open: &mut Open, event: &Event) {
     if let Event::CallObserved { observation: Observation::GateFinished(_), .. } = event
         && crate::acceptance(&open.dossier) == crate::Acceptance::Met
     {
-        let checks = hidden_checks(&open.dossier.pins);
+        let checks = open.dossier.pins.hidden_checks();
         if !checks.is_empty() {
             open.stage = Stage::HiddenChecks(checks);
         }
@@ -269,7 +278,7 @@ fn evolve_closing(mut closing: Closing, event: &Event) -> State {
         }
         Event::CleanupFailed { .. } => {
             closing.failures += 1;
-            if closing.failures >= crate::CLEANUP_TRIES {
+            if closing.failures >= CLEANUP_TRIES {
                 let next = match closing.cleanup {
                     Cleanup::Terminate => Cleanup::Export,
                     Cleanup::Export => Cleanup::Destroy,

@@ -9,6 +9,7 @@
 mod acceptance;
 mod answer;
 mod approvals;
+mod bounds;
 mod call;
 mod command;
 mod denial;
@@ -28,14 +29,13 @@ mod stop;
 pub mod table;
 pub mod tool;
 
-use ambit_ids::DurationMs;
-
 pub use acceptance::{Acceptance, acceptance, current_gate};
 pub use answer::{Move, ProposedCall, read_answer};
 pub use approvals::{
     ApprovalBook, ApprovalDecision, ApprovalVerdict, HeldProposal, PendingApproval, Receipt, Rollback,
     proposal_id,
 };
+pub use bounds::{APPROVAL_MS, CLEANUP_TRIES, SANDBOX_ALLOCATIONS};
 pub use call::ToolCall;
 pub use command::{Answered, AssessedCall, Command, Finding, PatchFinding, Proposal, Refusal};
 pub use denial::{Denial, DenialCode};
@@ -47,19 +47,10 @@ pub use ledger::{Amounts, Ledger, Limits};
 pub use limit::Limit;
 pub use pending::{Effect, pending};
 pub use phase::Phase;
-pub use pins::{Accountability, AgentPin, BlueprintPin, GatePin, Pins, ProfilePin, RequestPin, RevisionPin};
-pub use plan::{Plan, PlanStep, check_step};
-pub use state::{
-    Cleanup, Closing, Dossier, Ended, FailedGate, HiddenCheck, InFlight, Open, OpenTurn, Stage, State,
+pub use pins::{
+    Accountability, AgentPin, BlueprintPin, GatePin, HiddenCheck, Pins, ProfilePin, RequestPin, RevisionPin,
 };
+pub use plan::{Plan, PlanStep, check_step};
+pub use state::{Cleanup, Closing, Dossier, Ended, FailedGate, InFlight, Open, OpenTurn, Stage, State};
 pub use step::step;
 pub use stop::StopReason;
-
-/// How long a question to a person stays open, and how long the receipt of an approval can be used.
-pub const APPROVAL_MS: DurationMs = DurationMs::new(15 * 60_000);
-
-/// The most sandboxes that one run is given, one after the other.
-pub const SANDBOX_ALLOCATIONS: u32 = 3;
-
-/// Tries of one cleanup step before it is given up, and the cleanup thereby unproven.
-pub const CLEANUP_TRIES: u32 = 5;

@@ -1,7 +1,8 @@
 use ambit_ids::{EffectKey, RunId, UnixMs};
 
 use crate::call::ToolCall;
-use crate::state::{Cleanup, Closing, HiddenCheck, InFlight, Open, Stage, State};
+use crate::pins::HiddenCheck;
+use crate::state::{Cleanup, Closing, InFlight, Open, Stage, State};
 
 /// Something that must be done or waited for because of the state. Derived, never stored: after a crash, a cancellation
 /// or a decision, what is running is compared with what is pending.

@@ -59,6 +59,18 @@ impl Pins {
     pub fn gate(&self, id: &GateId) -> Option<&GatePin> {
         self.gates.iter().find(|gate| gate.id == *id)
     }
+
+    /// The hidden checks of the gates, from cheap to dear.
+    #[must_use]
+    pub fn hidden_checks(&self) -> Vec<HiddenCheck> {
+        self.gates
+            .iter()
+            .filter_map(|gate| {
+                let command = gate.hidden_check.clone()?;
+                Some(HiddenCheck { gate: gate.id.clone(), command })
+            })
+            .collect()
+    }
 }
 
 /// A blueprint by name and content.
@@ -127,6 +139,15 @@ pub struct GatePin {
     pub processes: u32,
     /// A further command that must pass before acceptance, of which the agent never learns.
     pub hidden_check: Option<GateId>,
+}
+
+/// A hidden check that is still to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HiddenCheck {
+    /// The gate that it belongs to.
+    pub gate: GateId,
+    /// The command.
+    pub command: GateId,
 }
 
 /// A customer's wish for a change, bound to an acceptance case of the same blueprint.

@@ -5,7 +5,7 @@ use crate::call::ToolCall;
 use crate::event::{AppliedPatch, Observation, SandboxHeld};
 use crate::gate_book::{GateBook, GateRecord};
 use crate::ledger::{Amounts, Ledger};
-use crate::pins::Pins;
+use crate::pins::{HiddenCheck, Pins};
 use crate::plan::Plan;
 use crate::{Phase, StopReason};
 
@@ -148,15 +148,6 @@ pub struct InFlight {
     pub expected_tree: Option<Digest>,
     /// For a gate, which execution of it this is, counted from 1; otherwise zero.
     pub attempt: u32,
-}
-
-/// A hidden check that is still to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HiddenCheck {
-    /// The gate that it belongs to.
-    pub gate: GateId,
-    /// The command.
-    pub command: GateId,
 }
 
 /// A run that is ending.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Controller, Hierarchy};
+use super::controller::{Controller, Hierarchy};
 
 /// The period over which a processor share is measured out: short, so that a guest whose share is used up still answers
 /// soon.

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ambit_ports::sandbox::{Enforcer, LimitEnforcement};
 
-use super::{Controller, Group, Hierarchy};
+use super::controller::{Controller, Hierarchy};
+use super::group::Group;
 
 /// Every group that this program makes starts so.
 const PREFIX: &str = "ambit-";

@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use ambit_gates::Ending;
 use ambit_ports::sandbox::{Lives, OutputRefusal, Probe, ProbeFamily, SandboxPort as _};
 
-use super::probe;
+use super::result::probe;
 use super::subject::Subject;
 
 /// An attempt that must fail, and one with the same tool that must succeed.

@@ -4,7 +4,7 @@ use ambit_gates::{Ending, NotStarted, ResourceLimit};
 use ambit_ids::{ByteCount, DurationMs, ExecutionLimits};
 use ambit_ports::sandbox::{Enforcer, ExecutionObservation, Probe, ProbeFamily, SandboxError};
 
-use super::probe;
+use super::result::probe;
 use super::subject::{LIMITS, Subject};
 
 type Seen = Result<ExecutionObservation, SandboxError>;

@@ -5,7 +5,7 @@ use ambit_ports::AbortHandle;
 use ambit_ports::sandbox::{Lives, Probe, ProbeFamily, SandboxError, SandboxPort as _};
 use ambit_run::StopReason;
 
-use super::probe;
+use super::result::probe;
 use super::subject::{LIMITS, Subject};
 
 /// Every probe that ends a life. The subject is destroyed at the end.

@@ -8,12 +8,13 @@ mod denials;
 mod failures;
 mod lacks;
 mod lives;
+mod result;
 mod subject;
 
 use ambit_ids::Digest;
 use ambit_ports::sandbox::{
-    Cancellation, CapabilityManifest, Egress, Isolation, ManifestVersion, Preview, Probe, ProbeFamily,
-    ProviderAudit, SandboxError, SandboxPort as _, SecretDelivery,
+    Cancellation, CapabilityManifest, Egress, Isolation, ManifestVersion, Preview, ProviderAudit,
+    SandboxError, SandboxPort as _, SecretDelivery,
 };
 
 use crate::backend::LinuxSandboxes;
@@ -65,9 +66,4 @@ pub(crate) async fn measure(
         environment,
         measured_at: backend.now(),
     })
-}
-
-/// The result of a probe.
-fn probe(family: ProbeFamily, id: &str, passed: bool, observed: impl Into<String>) -> Probe {
-    Probe { id: id.into(), family, passed, observed: observed.into() }
 }

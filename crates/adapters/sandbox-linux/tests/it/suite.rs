@@ -24,7 +24,7 @@ async fn a_run_has_one_sandbox() {
 }
 
 // proves E-J01
-// break crates/adapters/sandbox-linux/src/backend.rs: `let image = self.images.root(spec.image).await?;` -> `let image = self.empty_image()?;`
+// break crates/adapters/sandbox-linux/src/verbs.rs: `let image = self.images.root(spec.image).await?;` -> `let image = self.empty_image()?;`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_image_is_named_by_its_digest() {
     hold(lifecycle::an_image_is_named_by_its_digest).await;
@@ -69,7 +69,7 @@ async fn fifty_askers_get_one_sandbox() {
 }
 
 // proves E-I13 E-P05
-// break crates/adapters/sandbox-linux/src/backend.rs: `Err(SandboxError::PreviewDenied)` -> `Err(SandboxError::Unavailable(Vec::new()))`
+// break crates/adapters/sandbox-linux/src/verbs.rs: `Err(SandboxError::PreviewDenied)` -> `Err(SandboxError::Unavailable(Vec::new()))`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_preview_needs_a_grant() {
     hold(lifecycle::a_preview_needs_a_grant).await;
@@ -185,7 +185,7 @@ async fn what_is_not_a_file_is_refused() {
 }
 
 // proves E-J02 E-J13
-// break crates/adapters/sandbox-linux/guest/src/roles/spawner.rs: `pub const SANDBOX_ID: u32 = 1000;` -> `pub const SANDBOX_ID: u32 = 0;`
+// break crates/adapters/sandbox-linux/guest/src/roles/guest.rs: `pub(crate) const SANDBOX_ID: u32 = 1000;` -> `pub(crate) const SANDBOX_ID: u32 = 0;`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_has_no_power() {
     hold(confinement::a_command_has_no_power).await;

@@ -55,8 +55,8 @@ fn aloud(turn: &Turn) -> Reply {
 }
 
 // proves E-B05 E-L01
-// break crates/domain/run/src/answer.rs: `serde_json::from_value(value).map_err(|error| Denial::new(code, misfit(&error)).about(what))` -> `serde_json::from_value(value).map_err(|error| Denial::new(code, error.to_string()).about(what))`
-// break crates/domain/run/src/answer.rs: `let is_name = text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:*".contains(c));` -> `let is_name = !text.is_empty();`
+// break crates/domain/run/src/answer/typed.rs: `serde_json::from_value(value).map_err(|error| Denial::new(code, misfit(&error)).about(what))` -> `serde_json::from_value(value).map_err(|error| Denial::new(code, error.to_string()).about(what))`
+// break crates/domain/run/src/answer/typed.rs: `let is_name = text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:*".contains(c));` -> `let is_name = !text.is_empty();`
 #[test]
 fn neither_a_thought_nor_a_secret_appears_in_any_record_or_blob() {
     simulate(async {

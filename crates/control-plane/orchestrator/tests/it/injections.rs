@@ -135,7 +135,7 @@ fn an_honest_call_by_the_same_agent_is_performed() {
 }
 
 // proves E-D10
-// break crates/domain/run/src/step/mod.rs: `match dossier.ledger.check(&Amounts::turn(reserved)) {` -> `match dossier.ledger.check(&Amounts::default()) {`
+// break crates/domain/run/src/step/draft.rs: `match dossier.ledger.check(&Amounts::turn(reserved)) {` -> `match dossier.ledger.check(&Amounts::default()) {`
 #[test]
 fn no_words_of_an_agent_raise_a_limit() {
     simulate(async {

@@ -126,7 +126,7 @@ fn other_cases() -> Vec<Case> {
 }
 
 // proves E-C08 E-C09 E-B07 E-D01 E-D02 E-D03 E-D04 E-D06 E-D07 E-D08 E-D13 E-D14 E-F04 E-A16
-// break crates/domain/run/src/step/mod.rs: `Err(limit) => self.stop_at(limit),` -> `Err(_) => {}`
+// break crates/domain/run/src/step/draft.rs: `Err(limit) => self.stop_at(limit),` -> `Err(_) => {}`
 // break crates/domain/run/src/step/observe.rs: `sightings > dossier.ledger.limits().repeated_failure` -> `sightings > u32::MAX - 1`
 // break crates/domain/run/src/step/judge.rs: `if finding.changed_from_base > limits.changed_files {` -> `if finding.changed_from_base > u32::MAX - 1 {`
 // break crates/domain/run/src/step/judge.rs: `if attempts >= limits.patch_attempts_per_gate {` -> `if attempts > limits.patch_attempts_per_gate + 1 {`

@@ -4,7 +4,7 @@ mod probe;
 mod read;
 mod scope;
 
-use ambit_ids::{BlueprintId, CaseId, GateId};
+use ambit_ids::{BlueprintId, CaseId, GateId, RepoPath};
 use ambit_policy::{LifecycleStage, Plane};
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ pub use scope::{Authorization, BlueprintScope, DependencyScope, ProtectedOracles
 
 use crate::budget::RunBudget;
 use crate::catalog::NamedCommandCatalog;
-use crate::document::{DocumentKind, document};
+use crate::envelope::{DocumentKind, document};
 
 /// What a customer approved to be built, within which bounds. Only together with its digest does a run start from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,6 +122,15 @@ pub struct PlaneBoundary {
 }
 
 document!(Blueprint, DocumentKind::Blueprint);
+
+impl BlueprintSpec {
+    /// Whether a patch may not touch a path: it is protected, and this version does not open it.
+    #[must_use]
+    pub fn protects(&self, path: &RepoPath) -> bool {
+        let opened = || self.authorizes.iter().any(|authorization| authorization.path.matches(path));
+        self.protected_oracles.paths.contains(path) && !opened()
+    }
+}
 
 impl Blueprint {
     /// The commands that the blueprint names and the catalog does not hold, in the order of the gates. A run needs

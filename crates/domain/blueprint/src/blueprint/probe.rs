@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::bundle::read_facts;
 use crate::cursor::{Cursor, Distinct, Read};
-use crate::words::{Archetype, WorkArea};
+use crate::one_word_name::{Archetype, WorkArea};
 
 /// A proposal of another kind of application, and what the contract must answer to it. It is a test of shapes and of
 /// policy: nothing is executed for it.

@@ -10,10 +10,10 @@ use super::{
 };
 use crate::budget::read_run_budget;
 use crate::cursor::{Cursor, Distinct, Read};
-use crate::document::{DocumentKind, read_envelope, read_version};
+use crate::envelope::{DocumentKind, read_envelope, read_version};
+use crate::one_word_name::WorkArea;
 use crate::problem::{Finding, ProblemCode};
 use crate::suggest::{closest, quoted};
-use crate::words::WorkArea;
 
 const GOAL_BYTES: usize = 4000;
 const SENTENCE_BYTES: usize = 1000;

@@ -1,8 +1,7 @@
-use ambit_ids::{PathPattern, PathSet, RepoPath};
+use ambit_ids::{PathPattern, PathSet};
 use serde::Serialize;
 
-use super::BlueprintSpec;
-use crate::words::WorkArea;
+use crate::one_word_name::WorkArea;
 
 /// What belongs to the work. What is not named does not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,13 +50,4 @@ pub struct Authorization {
     pub path: PathPattern,
     /// Why they are open.
     pub why: String,
-}
-
-impl BlueprintSpec {
-    /// Whether a patch may not touch a path: it is protected, and this version does not open it.
-    #[must_use]
-    pub fn protects(&self, path: &RepoPath) -> bool {
-        let opened = || self.authorizes.iter().any(|authorization| authorization.path.matches(path));
-        self.protected_oracles.paths.contains(path) && !opened()
-    }
 }

@@ -1,6 +1,6 @@
 use ambit_ids::{ByteCount, DurationMs, MicroUsd};
 
-use super::{BudgetCeilings, RunBudget};
+use super::run_budget::{BudgetCeilings, RunBudget};
 use crate::cursor::{Cursor, Fields, Read, Reported};
 use crate::problem::{Finding, ProblemCode};
 

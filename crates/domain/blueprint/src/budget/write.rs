@@ -2,7 +2,7 @@ use ambit_ids::{ByteCount, DurationMs, MicroUsd};
 use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Serialize, Serializer};
 
-use super::{BudgetCeilings, RunBudget};
+use super::run_budget::{BudgetCeilings, RunBudget};
 
 const MINUTE_MS: u64 = 60_000;
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub(crate) use fact::read_facts;
 pub use rule::{ExpectedVerdict, RuleCondition, RuleEffect, RuleExample, RuleException, ToolRule};
 
-use crate::document::{DocumentKind, Metadata, document};
+use crate::envelope::{DocumentKind, Metadata, document};
 
 /// One subject of policy.
 #[derive(Clone, Debug, PartialEq, Eq)]

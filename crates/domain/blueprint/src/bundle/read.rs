@@ -6,9 +6,9 @@ use super::{
     RuleException, SecretPolicy, ToolRule, read_facts,
 };
 use crate::cursor::{Cursor, Distinct, Fields, Read};
-use crate::document::{DocumentKind, Metadata, read_envelope};
+use crate::envelope::{DocumentKind, Metadata, read_envelope};
 use crate::problem::{Finding, ProblemCode};
-use crate::words::Word;
+use crate::word::Word;
 
 const MAX_RULES: usize = 256;
 const MAX_EXAMPLES: usize = 32;

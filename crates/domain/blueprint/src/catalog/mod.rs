@@ -1,17 +1,20 @@
 //! The catalog of named commands: what a gate's name means, fixed before any agent runs.
 
 mod environment;
+mod output;
 mod read;
 mod resources;
+mod unit;
 
-use ambit_ids::{ByteCount, Digest, GateId, MicroUsd, RepoPath, vocabulary};
+use ambit_ids::{Digest, GateId, MicroUsd, RepoPath, vocabulary};
 use serde::Serialize;
 
 pub use environment::{Environment, EnvironmentName, EnvironmentNameError};
+pub use output::CommandOutput;
 pub use resources::CommandResources;
 
-use crate::document::{DocumentKind, Metadata, document};
-use crate::words::FixtureName;
+use crate::envelope::{DocumentKind, Metadata, document};
+use crate::one_word_name::FixtureName;
 
 /// The commands that gates name. An agent chooses a name and nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,15 +60,6 @@ pub struct CatalogCommand {
     pub fixtures: Vec<CommandFixture>,
     /// What decides whether it passed.
     pub verdict: CommandVerdict,
-}
-
-/// A file that a command is expected to leave.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommandOutput {
-    /// Where in the workspace.
-    pub path: RepoPath,
-    /// The largest that is kept. Whole KiB in a document.
-    pub max_size: ByteCount,
 }
 
 /// Synthetic data that a command finds beside its workspace.

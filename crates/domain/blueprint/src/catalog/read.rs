@@ -6,7 +6,7 @@ use super::{
 };
 use crate::budget::MoneyKeys;
 use crate::cursor::{Cursor, Distinct, Read};
-use crate::document::{DocumentKind, Metadata, read_envelope};
+use crate::envelope::{DocumentKind, Metadata, read_envelope};
 use crate::problem::{Finding, ProblemCode};
 use crate::suggest::quoted;
 

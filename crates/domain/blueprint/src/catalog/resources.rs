@@ -1,13 +1,8 @@
-use ambit_ids::{ByteCount, DurationMs, ExecutionLimits, RepoPath};
+use ambit_ids::{ByteCount, DurationMs, ExecutionLimits};
 use serde::{Serialize, Serializer};
 
-use crate::catalog::CommandOutput;
-use crate::cursor::{Cursor, Distinct, Read};
-
-const KIB: u64 = 1 << 10;
-const MIB: u64 = 1 << 20;
-const SECOND_MS: u64 = 1_000;
-const DAY_SECONDS: u64 = 24 * 60 * 60;
+use super::unit::{DAY_SECONDS, KIB, MIB, SECOND_MS, whole};
+use crate::cursor::{Cursor, Read};
 
 /// What one execution of a command may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,25 +43,6 @@ impl CommandResources {
     }
 }
 
-impl CommandOutput {
-    pub(super) fn read(cursor: &Cursor<'_>, paths: &mut Distinct<RepoPath>) -> Read<Self> {
-        let mut fields = cursor.fields()?;
-        let path = fields.required("path").and_then(|c| paths.read(&c));
-        let kib = fields.required("maxKib").and_then(|c| c.integer(1..=64 << 10));
-        fields.finish()?;
-        Ok(Self { path: path?, max_size: ByteCount::new(kib? * KIB) })
-    }
-}
-
-/// How many whole units a quantity has; what is not whole has no form in a document.
-fn whole<E: serde::ser::Error>(value: u64, unit: u64) -> Result<u64, E> {
-    if value.is_multiple_of(unit) {
-        Ok(value / unit)
-    } else {
-        Err(E::custom(format_args!("{value} is not a multiple of {unit}, as a document tells it")))
-    }
-}
-
 impl Serialize for CommandResources {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -93,17 +69,5 @@ impl Serialize for CommandResources {
             parallel_processes: self.parallel_processes,
         }
         .serialize(serializer)
-    }
-}
-
-impl Serialize for CommandOutput {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Shape<'a> {
-            path: &'a RepoPath,
-            max_kib: u64,
-        }
-        Shape { path: &self.path, max_kib: whole(self.max_size.get(), KIB)? }.serialize(serializer)
     }
 }

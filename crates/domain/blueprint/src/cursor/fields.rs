@@ -1,4 +1,5 @@
-use super::{Cursor, Read, Reported};
+use super::position::Cursor;
+use super::report::{Read, Reported};
 use crate::located::{Entry, Span, Value};
 use crate::problem::{Finding, ProblemCode};
 use crate::suggest::{all_of, any_of, closest, quoted, shown};

@@ -4,11 +4,12 @@ use std::str::FromStr;
 
 use ambit_ids::MicroUsd;
 
-use super::{Cursor, Read};
+use super::position::Cursor;
+use super::report::{Read, Reported};
 use crate::located::{Plain, Value};
 use crate::problem::{Finding, ProblemCode};
 use crate::suggest::{all_of, closest, quoted};
-use crate::words::Word;
+use crate::word::Word;
 
 impl<'a> Cursor<'a> {
     /// The node as text, character by character as it stands there.
@@ -57,7 +58,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Tells that text is not what it must be.
-    pub(crate) fn malformed(&self, text: &str, why: &dyn Display) -> super::Reported {
+    pub(crate) fn malformed(&self, text: &str, why: &dyn Display) -> Reported {
         let message = format!("{} cannot be {}", self.name(), quoted(text));
         self.refuse(Finding::new(ProblemCode::Malformed, message, why.to_string()))
     }
@@ -121,7 +122,7 @@ impl<'a> Cursor<'a> {
         if range.contains(&amount) { Ok(amount) } else { Err(self.amount_out_of(&range, text)) }
     }
 
-    fn amount_out_of(&self, range: &RangeInclusive<MicroUsd>, text: &str) -> super::Reported {
+    fn amount_out_of(&self, range: &RangeInclusive<MicroUsd>, text: &str) -> Reported {
         let (low, high) = (range.start(), range.end());
         let message = format!("{} must be {low} to {high} US dollars, and is {}", self.name(), quoted(text));
         self.refuse(Finding::new(ProblemCode::OutOfRange, message, ""))

@@ -3,7 +3,8 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use super::{Cursor, Read};
+use super::position::Cursor;
+use super::report::Read;
 use crate::located::Value;
 use crate::problem::{Finding, ProblemCode};
 use crate::suggest::quoted;

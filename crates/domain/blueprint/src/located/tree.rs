@@ -3,7 +3,11 @@ use std::collections::BTreeSet;
 use ambit_ids::limits;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
-use super::{Entry, Node, Plain, Source, Span, Value, count, is_unreadable};
+use super::node::{Entry, Node, Value};
+use super::plain::Plain;
+use super::source::Source;
+use super::span::{Span, count};
+use super::unreadable::is_unreadable;
 use crate::problem::{DocumentError, Finding, ProblemCode};
 use crate::suggest::quoted;
 

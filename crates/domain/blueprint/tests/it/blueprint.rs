@@ -131,7 +131,7 @@ fn work_that_is_not_named_is_out_of_scope() {
 }
 
 // proves E-A13
-// break crates/domain/blueprint/src/blueprint/scope.rs: `self.protected_oracles.paths.contains(path) && !opened()` -> `self.protected_oracles.paths.contains(path) && self.authorizes.is_empty()`
+// break crates/domain/blueprint/src/blueprint/mod.rs: `self.protected_oracles.paths.contains(path) && !opened()` -> `self.protected_oracles.paths.contains(path) && self.authorizes.is_empty()`
 #[test]
 fn a_version_opens_the_protected_paths_that_it_names_and_no_others() {
     let first = read(text());

@@ -4,7 +4,7 @@ use ambit_run::{Amounts, CallDecided, CallOutcome, Denial, HeldProposal, Limit, 
 use serde::{Deserialize, Serialize};
 
 use super::observation::ObservationV1;
-use super::read::ReadError;
+use super::read_error::ReadError;
 
 /// A decided call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,8 @@
 use ambit_ids::Digest;
 use ambit_run::{Event, Pins, State, evolve};
 
-use super::{Actor, ActorKind, Body, Environment, Precondition, RunBody};
+use super::body::RunBody;
+use super::record::{Actor, ActorKind, Body, Environment, Precondition};
 
 /// What happened, ready to become a record: all of it but its place in the stream, its time and its salt.
 #[derive(Clone, Debug, PartialEq, Eq)]

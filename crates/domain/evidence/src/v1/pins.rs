@@ -2,16 +2,13 @@ use std::collections::BTreeSet;
 
 use ambit_ids::{
     AgentId, BlueprintId, ByteCount, CaseId, Digest, DocumentName, DurationMs, GateId, MicroUsd, PathSet,
-    RevisionId, RunName,
+    RevisionId, RunId, RunName, Scope,
 };
 use ambit_policy::LifecycleStage;
 use ambit_run::{
     Accountability, AgentPin, BlueprintPin, GatePin, Limits, Pins, ProfilePin, RequestPin, RevisionPin,
 };
 use serde::{Deserialize, Serialize};
-
-use super::Record;
-use super::read::ReadError;
 
 /// The pins of a run. Its owner and its id stand in the record itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,10 +121,9 @@ impl From<&Pins> for PinsV1 {
 }
 
 impl PinsV1 {
-    /// The pins of the run whose stream `record` belongs to.
-    pub(super) fn read(self, record: &Record) -> Result<Pins, ReadError> {
-        let (scope, run) = record.run_identity()?;
-        Ok(Pins {
+    /// The pins of this run of this owner.
+    pub(super) fn read(self, scope: Scope, run: RunId) -> Pins {
+        Pins {
             scope,
             run,
             name: self.name,
@@ -156,7 +152,7 @@ impl PinsV1 {
                 turn_quote: self.turn_quote_micro_usd,
             },
             request: self.request.map(|request| RequestPin { digest: request.digest, case: request.case }),
-        })
+        }
     }
 }
 

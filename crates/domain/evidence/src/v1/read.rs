@@ -6,30 +6,12 @@ use ambit_run::{ApprovalDecision, ChargeBasis, Event, Observation, Plan, PlanSte
 use super::body::{RunBody, StopReasonV1};
 use super::call::read_limit;
 use super::observation::verdict;
-use super::{Body, Record};
-
-/// Why a record of a run has no event.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReadError {
-    /// The record belongs to no run.
-    #[error("the record belongs to no run")]
-    NotOfARun,
-    /// A word that this version does not know.
-    #[error("`{word}` is no known {what}")]
-    UnknownWord {
-        /// What it should be.
-        what: &'static str,
-        /// The word.
-        word: String,
-    },
-    /// Fields that contradict each other.
-    #[error("the fields of the {0} contradict each other")]
-    Inconsistent(&'static str),
-}
+use super::read_error::ReadError;
+use super::record::{Body, Record};
 
 impl Record {
     /// The owner and the run of a run's record.
-    pub(super) fn run_identity(&self) -> Result<(Scope, RunId), ReadError> {
+    fn run_identity(&self) -> Result<(Scope, RunId), ReadError> {
         match (&self.project, &self.run) {
             (Some(project), Some(run)) => {
                 Ok((Scope { organization: self.org.clone(), project: project.clone() }, run.clone()))
@@ -53,7 +35,8 @@ impl Record {
 fn read(record: &Record, body: RunBody) -> Result<Event, ReadError> {
     Ok(match body {
         RunBody::Admitted { pins, at_ms } => {
-            Event::Admitted { pins: Box::new(pins.read(record)?), at: at_ms }
+            let (scope, run) = record.run_identity()?;
+            Event::Admitted { pins: Box::new(pins.read(scope, run)), at: at_ms }
         }
         RunBody::LeaseAllocated { allocation, lease, incarnation, backend, manifest } => {
             Event::SandboxAllocated(SandboxHeld { allocation, lease, incarnation, backend, manifest })

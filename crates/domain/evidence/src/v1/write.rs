@@ -9,7 +9,7 @@ use ambit_run::{
 use super::body::{PlanStepV1, RunBody, StopReasonV1};
 use super::call::DenialV1;
 use super::observation::ObservationV1;
-use super::{Actor, ActorKind};
+use super::record::{Actor, ActorKind};
 
 impl From<&Event> for RunBody {
     fn from(event: &Event) -> Self {

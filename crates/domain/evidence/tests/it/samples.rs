@@ -138,8 +138,8 @@ fn decided(call: ToolCall, verdict: Verdict, outcome: CallOutcome) -> Event {
     }))
 }
 
-fn calls() -> Vec<Event> {
-    let (project_id, revision_id) = ("shop".parse().unwrap(), RevisionId::new(1));
+/// A patch with every outcome that only one with an effect has.
+fn patch_calls(revision_id: RevisionId) -> [Event; 4] {
     let patch_call = ToolCall::ApplyProjectPatch {
         revision_id,
         expected_base_sha: digest("tree-0"),
@@ -158,11 +158,8 @@ fn calls() -> Vec<Event> {
         evidence: vec![digest("artifact")],
         rollback: Rollback::CancelRun,
     };
-    let denial = Denial::new(DenialCode::PolicyDenied, "names another project, bank")
-        .by(&["read.foreign".parse().unwrap()])
-        .instead("the run's project is shop");
     let needs = Verdict::NeedsApproval(Capability::DependencyAdd);
-    vec![
+    [
         decided(patch_call.clone(), Verdict::Allow, CallOutcome::Perform),
         decided(patch_call.clone(), needs, CallOutcome::Held(Box::new(held))),
         decided(
@@ -175,6 +172,16 @@ fn calls() -> Vec<Event> {
             Verdict::Deny(DenialKind::Terminating),
             CallOutcome::Ends(vec!["patch.protected".parse().unwrap()]),
         ),
+    ]
+}
+
+fn calls() -> Vec<Event> {
+    let (project_id, revision_id) = ("shop".parse().unwrap(), RevisionId::new(1));
+    let denial = Denial::new(DenialCode::PolicyDenied, "names another project, bank")
+        .by(&["read.foreign".parse().unwrap()])
+        .instead("the run's project is shop");
+    let mut calls = Vec::from(patch_calls(revision_id));
+    calls.extend([
         decided(
             ToolCall::ReadProjectFile { project_id, revision_id, path: path("src/order.py") },
             Verdict::Deny(DenialKind::Call),
@@ -217,7 +224,8 @@ fn calls() -> Vec<Event> {
             Verdict::Allow,
             CallOutcome::Perform,
         ),
-    ]
+    ]);
+    calls
 }
 
 fn observations() -> Vec<Event> {
@@ -262,8 +270,23 @@ fn endings() -> Vec<Event> {
     let mut events: Vec<Event> =
         reasons.iter().map(|reason| Event::Stopping { reason: reason.clone() }).collect();
     events.extend(reasons.into_iter().map(|reason| Event::Ended { phase: reason.final_phase(), reason }));
-    events.extend(Limit::ALL.map(|limit| Event::LimitReached { limit }));
+    events.extend(Limit::ALL.iter().map(|limit| Event::LimitReached { limit: *limit }));
     events
+}
+
+fn approval_decided(verdict: ApprovalVerdict) -> Event {
+    Event::ApprovalDecided {
+        decision: ApprovalDecision {
+            proposal: "prop_000001".parse().unwrap(),
+            digest: digest("proposal"),
+            expected_sequence: 11,
+            verdict,
+            approver: "ada".parse().unwrap(),
+            receipt: "apr_000001".parse().unwrap(),
+            evidence: digest("signed decision"),
+        },
+        receipt_expires: UnixMs::new(1_795_998_599_999),
+    }
 }
 
 /// One event of every kind.
@@ -313,20 +336,7 @@ pub(crate) fn events() -> Vec<Event> {
         Event::SandboxDestroyed { receipt: digest("destruction") },
         Event::CleanupFailed { code: "DESTRUCTION_UNPROVEN".to_owned() },
     ];
-    for verdict in [ApprovalVerdict::Approved, ApprovalVerdict::Rejected] {
-        events.push(Event::ApprovalDecided {
-            decision: ApprovalDecision {
-                proposal: "prop_000001".parse().unwrap(),
-                digest: digest("proposal"),
-                expected_sequence: 11,
-                verdict,
-                approver: "ada".parse().unwrap(),
-                receipt: "apr_000001".parse().unwrap(),
-                evidence: digest("signed decision"),
-            },
-            receipt_expires: UnixMs::new(1_795_998_599_999),
-        });
-    }
+    events.extend([ApprovalVerdict::Approved, ApprovalVerdict::Rejected].map(approval_decided));
     for was_plan in [true, false] {
         let denial = Denial::new(DenialCode::AnswerMalformed, "prose");
         events.push(Event::ProposalDenied { turn: 2, answer: digest("answer"), was_plan, denial });

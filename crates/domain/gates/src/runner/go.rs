@@ -1,6 +1,6 @@
 //! `go test`.
 
-use super::{body, indent};
+use super::lines::{body, indent};
 use crate::Place;
 use crate::failure::{Failure, Report};
 use crate::noise::without_noise;

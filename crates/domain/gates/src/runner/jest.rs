@@ -1,6 +1,7 @@
 //! Jest.
 
-use super::{body, counted, javascript};
+use super::javascript;
+use super::lines::{body, counted};
 use crate::failure::{Counts, Failure, Report};
 
 pub(crate) fn read(lines: &[String]) -> Report {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{body, counted};
+use super::lines::{body, counted};
 use crate::Place;
 use crate::failure::{Counts, Failure, Report};
 use crate::noise::without_noise;

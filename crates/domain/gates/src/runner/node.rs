@@ -1,6 +1,7 @@
 //! Node's test runner in its own format.
 
-use super::{body, javascript, total};
+use super::javascript;
+use super::lines::{body, total};
 use crate::failure::{Counts, Failure, Report};
 
 /// Below this line the runner repeats everything that failed.

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{body, counted, python};
+use super::lines::{body, counted};
+use super::python;
 use crate::Place;
 use crate::failure::{Counts, Failure, Report};
 use crate::place::{split_position, workspace_path};

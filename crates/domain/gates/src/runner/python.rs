@@ -25,7 +25,7 @@ pub(super) fn raised(lines: &[String]) -> Option<Raised> {
     let mut last = None;
     let mut open: Option<(usize, Option<Place>)> = None;
     for line in lines {
-        let depth = super::indent(line);
+        let depth = super::lines::indent(line);
         let text = &line[depth..];
         if text.starts_with("Traceback (most recent call last)") || text.starts_with("Traceback:") {
             open = Some((depth, None));

@@ -1,6 +1,7 @@
 //! The Test Anything Protocol, version 13 and 14, with the diagnostics that Node writes.
 
-use super::{body, indent, javascript, total};
+use super::javascript;
+use super::lines::{body, indent, total};
 use crate::failure::{Counts, Failure, Report};
 use crate::place::place;
 

@@ -1,6 +1,7 @@
 //! Python's unittest.
 
-use super::{body, indent, python};
+use super::lines::{body, indent};
+use super::python;
 use crate::failure::{Counts, Failure, Report};
 
 const KINDS: [(&str, &str); 3] =

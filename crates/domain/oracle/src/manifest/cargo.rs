@@ -3,7 +3,8 @@ use std::collections::BTreeSet;
 use ambit_ids::RepoPath;
 use toml::{Table, Value};
 
-use super::{Dependency, Ecosystem, stays_inside};
+use super::dependency::{Dependency, stays_inside};
+use super::ecosystem::Ecosystem;
 
 const SECTIONS: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 /// Older spellings that Cargo still reads.

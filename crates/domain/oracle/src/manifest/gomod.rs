@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use ambit_ids::RepoPath;
 
-use super::{Dependency, stays_inside};
+use super::dependency::{Dependency, stays_inside};
 
 /// The modules that a `go.mod` requires, those that it requires indirectly among them, and what it replaces.
 ///

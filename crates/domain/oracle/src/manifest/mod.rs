@@ -1,29 +1,21 @@
 //! What manifests name as dependencies, one format a module.
 
 mod cargo;
+mod dependency;
+mod ecosystem;
 mod gomod;
 mod npm;
 mod python;
+mod table;
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use ambit_ids::RepoPath;
 
 use crate::change::Unreadable;
-
-/// Where the packages of a manifest come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ecosystem {
-    /// PyPI.
-    Python,
-    /// npm.
-    Npm,
-    /// Cargo's registry.
-    Cargo,
-    /// Go modules.
-    Go,
-}
+pub(crate) use dependency::Dependency;
+pub use ecosystem::Ecosystem;
+pub(crate) use table::{at, toml};
 
 /// The formats that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,36 +28,6 @@ pub(crate) enum Manifest {
     PackageJson,
     CargoToml,
     GoMod,
-}
-
-/// A dependency: its name in the form in which its ecosystem compares names, and where it comes from if not from the
-/// ecosystem's registry.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Dependency {
-    pub(crate) name: String,
-    pub(crate) source: Option<String>,
-}
-
-impl Dependency {
-    /// One that the ecosystem's registry answers for.
-    pub(crate) fn registered(name: impl Into<String>) -> Self {
-        Self { name: name.into(), source: None }
-    }
-
-    /// One from elsewhere.
-    pub(crate) fn sourced(name: impl Into<String>, source: impl Into<String>) -> Self {
-        Self { name: name.into(), source: Some(source.into()) }
-    }
-}
-
-impl fmt::Display for Dependency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whole = match &self.source {
-            Some(source) => format!("{} from {source}", self.name),
-            None => self.name.clone(),
-        };
-        f.write_str(&whole[..whole.floor_char_boundary(256)])
-    }
 }
 
 impl Manifest {
@@ -113,41 +75,4 @@ impl Manifest {
             Self::GoMod => Ok(gomod::go_mod(path, text)),
         }
     }
-}
-
-impl Ecosystem {
-    /// The name in the one form in which the ecosystem compares names.
-    pub(crate) fn normal(self, name: &str) -> String {
-        match self {
-            Self::Python => python::normal(name),
-            Self::Cargo => name.replace('_', "-"),
-            Self::Npm | Self::Go => name.to_owned(),
-        }
-    }
-}
-
-/// A document of TOML 1.0.
-pub(crate) fn toml(text: &str) -> Result<toml::Table, Unreadable> {
-    toml::from_str(text).map_err(|_| Unreadable::Syntax)
-}
-
-/// The value below a path of tables.
-pub(crate) fn at<'a>(table: &'a toml::Table, path: &[&str]) -> Option<&'a toml::Value> {
-    let (first, rest) = path.split_first()?;
-    let value = table.get(*first)?;
-    if rest.is_empty() { Some(value) } else { at(value.as_table()?, rest) }
-}
-
-/// Whether a path that a manifest names, relative to the manifest, stays within the project.
-fn stays_inside(manifest: &RepoPath, relative: &str) -> bool {
-    let mut depth = manifest.components().count().saturating_sub(1);
-    for part in relative.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if depth == 0 => return false,
-            ".." => depth -= 1,
-            _ => depth += 1,
-        }
-    }
-    !relative.starts_with(['/', '~']) && !relative.contains('\\')
 }

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use ambit_ids::RepoPath;
 use serde_json::{Map, Value};
 
-use super::{Dependency, stays_inside};
+use super::dependency::{Dependency, stays_inside};
 use crate::change::Unreadable;
 
 const SECTIONS: [&str; 6] = [

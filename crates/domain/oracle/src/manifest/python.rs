@@ -2,7 +2,8 @@ use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
-use super::{Dependency, at};
+use super::dependency::Dependency;
+use super::table::at;
 use crate::change::Unreadable;
 use crate::source::{Language, Source};
 

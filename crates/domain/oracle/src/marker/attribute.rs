@@ -1,6 +1,7 @@
 //! Attributes of Rust and annotations of Java.
 
-use super::{Marker, Place, anchor};
+use super::anchor;
+use super::found::{Marker, Place};
 use crate::source::{Language, Source, Tight};
 
 /// How far the end of an attribute is looked for.

@@ -1,6 +1,7 @@
 //! Calls, decorators and settings that keep a test from running.
 
-use super::{Marker, Place, anchor};
+use super::anchor;
+use super::found::{Marker, Place};
 use crate::source::{Language, Source, Tight, Word};
 
 /// How far back the start of a statement is looked for.

@@ -1,6 +1,6 @@
 //! Comments that tools obey.
 
-use super::{Marker, Place};
+use super::found::{Marker, Place};
 use crate::source::{Comment, Language, Source};
 
 /// What such a comment starts with, in lower case, and the name under which the guard knows it.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ambit_ids::RepoPath;
 use ambit_policy::Fact;
 
-use super::Marker;
+use super::found::Marker;
 use crate::source::Source;
 
 /// The most markers that are told of one file. One is enough for any policy.

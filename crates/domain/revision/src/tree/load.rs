@@ -1,13 +1,13 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ambit_ids::{ByteCount, Digest, limits};
 
-use super::Tree;
 use super::directory::{Directory, Node, TreeLimit};
 use super::edit::LINK_TARGET_BYTES;
 use super::encoding::{DirectoryEntry, DirectoryError, decode_directory};
 use super::entry::{EntryName, FileKind, TreeFile};
+use super::source_tree::Tree;
 
 /// Assembles a tree from its directory objects, wherever they come from: it says which it wants, and is given them in
 /// any order.
@@ -66,6 +66,28 @@ impl LoadError {
             Self::EmptyDirectory(_) => "TREE_EMPTY_DIRECTORY",
             Self::Missing(_) => "TREE_OBJECT_MISSING",
             Self::Limit(_) => "TREE_LIMIT",
+        }
+    }
+}
+
+impl Tree {
+    /// Loads a tree from its directory objects, each asked for by its digest.
+    ///
+    /// # Errors
+    /// What `object` answers, or [`LoadError`] where the objects make no tree.
+    pub fn load<E: From<LoadError>>(
+        root: Digest,
+        mut object: impl FnMut(&Digest) -> Result<Vec<u8>, E>,
+    ) -> Result<Self, E> {
+        let mut loader = TreeLoader::new(root);
+        loop {
+            let wanted: BTreeSet<Digest> = loader.wanted().map(|(digest, _)| digest).collect();
+            if wanted.is_empty() {
+                return Ok(loader.finish()?);
+            }
+            for digest in wanted {
+                loader.supply(&object(&digest)?)?;
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use ambit_policy::{Capability, ToolName};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{named, typed};
+use super::typed::{named, typed};
 use crate::call::ToolCall;
 use crate::denial::{Denial, DenialCode};
 

@@ -1,6 +1,6 @@
 use ambit_ids::Digest;
 
-use super::Draft;
+use super::draft::Draft;
 use crate::event::Event;
 use crate::state::{Cleanup, State};
 use crate::{Phase, StopReason};

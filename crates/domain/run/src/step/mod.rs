@@ -1,6 +1,7 @@
 //! What follows from a command. One file per family of commands; the table says which states take which at all.
 
 mod closing;
+mod draft;
 mod judge;
 mod observe;
 mod propose;
@@ -10,13 +11,10 @@ mod start;
 use ambit_ids::UnixMs;
 
 use crate::command::{Command, Refusal};
-use crate::event::{ChargeBasis, Event};
-use crate::evolve::evolve;
-use crate::ledger::Amounts;
-use crate::pins::Pins;
-use crate::state::{Dossier, HiddenCheck, Open, Stage, State};
+use crate::event::Event;
+use crate::state::State;
 use crate::table;
-use crate::{Limit, StopReason};
+use draft::Draft;
 
 /// What follows from a command at a moment: the events that become true together, or why nothing does.
 ///
@@ -51,84 +49,4 @@ pub fn step(state: &State, at: UnixMs, command: Command) -> Result<Vec<Event>, R
         Command::CleanupFailed { code } => closing::failed(&mut draft, code),
     }
     Ok(draft.events)
-}
-
-/// The hidden checks of a blueprint, from cheap to dear.
-pub(crate) fn hidden_checks(pins: &Pins) -> Vec<HiddenCheck> {
-    pins.gates
-        .iter()
-        .filter_map(|gate| {
-            let command = gate.hidden_check.clone()?;
-            Some(HiddenCheck { gate: gate.id.clone(), command })
-        })
-        .collect()
-}
-
-/// The events so far of one step, and the state that they lead to.
-struct Draft {
-    state: State,
-    at: UnixMs,
-    events: Vec<Event>,
-}
-
-impl Draft {
-    fn push(&mut self, event: Event) {
-        self.state = evolve(std::mem::take(&mut self.state), &event);
-        self.events.push(event);
-    }
-
-    /// The open run. The table lets commands of open runs through only where there is one.
-    fn open(&self) -> Result<&Open, Refusal> {
-        match &self.state {
-            State::Open(open) => Ok(open),
-            State::Vacant => Err(Refusal::NotFound),
-            State::Closing(_) => Err(Refusal::Stopping),
-            State::Ended(_) => Err(Refusal::Ended),
-        }
-    }
-
-    fn dossier(&self) -> Result<&Dossier, Refusal> {
-        self.state.dossier().ok_or(Refusal::NotFound)
-    }
-
-    fn is_overdue(&self) -> bool {
-        self.dossier().is_ok_and(|dossier| self.at >= dossier.ledger.deadline())
-    }
-
-    /// Ends the run, with a turn that is still open charged at its reservation.
-    fn stop(&mut self, reason: StopReason) {
-        self.settle_open_turn();
-        self.push(Event::Stopping { reason });
-    }
-
-    fn stop_at(&mut self, limit: Limit) {
-        self.push(Event::LimitReached { limit });
-        self.stop(StopReason::BudgetExhausted(limit));
-    }
-
-    fn settle_open_turn(&mut self) {
-        if let State::Open(open) = &self.state
-            && let Stage::Agent(turn) = &open.stage
-            && turn.reserved.model_steps > 0
-        {
-            let (turn, charged) = (turn.turn, turn.reserved.cost);
-            self.push(Event::TurnSettled { turn, charged, basis: ChargeBasis::Reservation });
-        }
-    }
-
-    /// Opens the next turn, or ends the run at the limit that it would pass.
-    fn open_next_turn(&mut self) {
-        let Ok(dossier) = self.dossier() else { return };
-        if self.is_overdue() {
-            return self.stop_at(Limit::Elapsed);
-        }
-        let reserved = dossier.pins.agent.turn_quote;
-        match dossier.ledger.check(&Amounts::turn(reserved)) {
-            Ok(()) => {
-                let turn = dossier.turns.saturating_add(1);
-                self.push(Event::TurnOpened { turn, reserved });
-            }
-            Err(limit) => self.stop_at(limit),
-        }
-    }
 }

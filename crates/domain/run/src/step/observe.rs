@@ -1,14 +1,16 @@
 use ambit_ids::{DurationMs, GateId};
 
-use super::{Draft, start};
+use super::draft::Draft;
+use super::start;
 use crate::acceptance::{Acceptance, acceptance};
 use crate::approvals::ApprovalDecision;
+use crate::bounds::APPROVAL_MS;
 use crate::call::ToolCall;
 use crate::command::Refusal;
 use crate::event::{Event, Observation};
 use crate::gate_book::GateRecord;
 use crate::state::{Dossier, InFlight, Stage, State};
-use crate::{APPROVAL_MS, Limit, StopReason};
+use crate::{Limit, StopReason};
 
 pub(super) fn observed(draft: &mut Draft, turn: u32, observation: Observation) -> Result<(), Refusal> {
     let (flight, closing) = match &draft.state {
@@ -48,7 +50,7 @@ fn go_on(draft: &mut Draft, observation: &Observation, fits: bool) -> Result<(),
             return Ok(());
         }
         if acceptance(dossier) == Acceptance::Met {
-            if super::hidden_checks(&dossier.pins).is_empty() {
+            if dossier.pins.hidden_checks().is_empty() {
                 draft.stop(StopReason::GatesPassed);
             }
             return Ok(());

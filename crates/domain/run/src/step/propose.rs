@@ -1,15 +1,17 @@
 use ambit_ids::{MicroUsd, limits};
 use ambit_policy::Fact;
 
-use super::{Draft, judge};
+use super::draft::Draft;
+use super::judge;
 use crate::approvals::proposal_id;
+use crate::bounds::APPROVAL_MS;
 use crate::call::ToolCall;
 use crate::command::{Answered, AssessedCall, Finding, Proposal, Refusal};
 use crate::denial::Denial;
 use crate::event::{CallDecided, CallOutcome, ChargeBasis, Event};
 use crate::plan::{Plan, PlanStep};
 use crate::state::{Stage, State};
-use crate::{APPROVAL_MS, Limit, StopReason};
+use crate::{Limit, StopReason};
 
 pub(super) fn answered(draft: &mut Draft, answered: Answered) -> Result<(), Refusal> {
     settle(draft, answered.turn, answered.cost)?;

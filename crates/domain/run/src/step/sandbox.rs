@@ -1,10 +1,11 @@
 use ambit_ids::Incarnation;
 
-use super::Draft;
+use super::draft::Draft;
+use crate::StopReason;
+use crate::bounds::SANDBOX_ALLOCATIONS;
 use crate::command::Refusal;
 use crate::event::{Event, SandboxHeld};
 use crate::state::{Stage, State};
-use crate::{SANDBOX_ALLOCATIONS, StopReason};
 
 pub(super) fn allocated(draft: &mut Draft, held: SandboxHeld) -> Result<(), Refusal> {
     let (holds_one, awaits_first) = match &draft.state {

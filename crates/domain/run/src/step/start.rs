@@ -1,11 +1,12 @@
 use ambit_policy::{SideEffect, ToolName};
 
-use super::Draft;
+use super::draft::Draft;
+use crate::bounds::SANDBOX_ALLOCATIONS;
 use crate::command::Refusal;
 use crate::event::{Event, Observation};
 use crate::pins::Pins;
 use crate::state::{Stage, State};
-use crate::{Limit, SANDBOX_ALLOCATIONS, StopReason};
+use crate::{Limit, StopReason};
 
 pub(super) fn admit(draft: &mut Draft, pins: Box<Pins>) -> Result<(), Refusal> {
     if !pins.stage.is_actionable() {

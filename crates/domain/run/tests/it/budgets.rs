@@ -67,7 +67,7 @@ fn patches_against_a_gate_that_passes_count_against_the_next() {
 }
 
 // proves E-D03
-// break crates/domain/run/src/step/mod.rs: `self.dossier().is_ok_and(|dossier| self.at >= dossier.ledger.deadline())` -> `self.dossier().is_ok_and(|dossier| self.at > dossier.ledger.deadline())`
+// break crates/domain/run/src/step/draft.rs: `self.dossier().is_ok_and(|dossier| self.at >= dossier.ledger.deadline())` -> `self.dossier().is_ok_and(|dossier| self.at > dossier.ledger.deadline())`
 #[test]
 fn budget_elapsed() {
     let mut world = World::planned(pins());

@@ -12,7 +12,7 @@ use crate::world::{
 };
 
 // proves E-B02
-// break crates/domain/run/src/phase.rs: `Self::NeedsApproval => "needs-approval",` -> `Self::NeedsApproval => "waiting",`
+// break crates/domain/run/src/phase.rs: `NeedsApproval = "needs-approval",` -> `NeedsApproval = "waiting",`
 #[test]
 fn there_are_exactly_the_eight_phases_and_three_of_them_are_final() {
     let words: Vec<&str> = Phase::ALL.iter().map(|phase| phase.as_str()).collect();

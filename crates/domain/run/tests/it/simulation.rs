@@ -254,7 +254,7 @@ fn check_history(world: &World, seed: u64) {
 }
 
 // proves E-P06 E-B02 E-D13 E-P02 E-S20
-// break crates/domain/run/src/step/mod.rs: `&& turn.reserved.model_steps > 0` -> `&& turn.reserved.model_steps > 1`
+// break crates/domain/run/src/step/draft.rs: `&& turn.reserved.model_steps > 0` -> `&& turn.reserved.model_steps > 1`
 #[test]
 fn no_order_of_commands_repeats_or_crashes_breaks_a_run() {
     let mut ends = std::collections::BTreeMap::new();

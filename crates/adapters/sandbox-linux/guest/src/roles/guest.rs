@@ -20,12 +20,14 @@ use crate::Step;
 use crate::roles::launcher::Launcher;
 use crate::roles::raw::{self, Fresh};
 use crate::roles::root::{self, At, Source};
-use crate::roles::spawner::SANDBOX_ID;
 use crate::roles::volumes::{self, Mounted};
 use crate::socket;
 use crate::wire::{
     Ended, EndedBy, Execute, Failed, How, MESSAGE_BYTES, Message, Request, Response, Spawn, Volumes,
 };
+
+/// The user and the group that every command has inside its sandbox.
+pub(crate) const SANDBOX_ID: u32 = 1000;
 
 const HOST_NAME: &[u8] = b"sandbox";
 const KILL: u32 = 9;

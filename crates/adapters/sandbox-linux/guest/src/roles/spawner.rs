@@ -11,14 +11,12 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal};
 
 use crate::Step;
+use crate::roles::guest::SANDBOX_ID;
 use crate::roles::raw::{Children, Fork};
 use crate::roles::text::Text;
 use crate::roles::{guest, raw};
 use crate::socket;
 use crate::wire::{Failed, Message, Spawn, Spawned};
-
-/// The user and the group that every command has inside its sandbox.
-pub const SANDBOX_ID: u32 = 1000;
 
 const NAMESPACES: u64 = (sys::CLONE_NEWUSER
     | sys::CLONE_NEWPID

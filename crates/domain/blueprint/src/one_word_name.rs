@@ -1,39 +1,4 @@
-//! Closed vocabularies and one-word names, as documents spell them.
-
-use ambit_policy::{Capability, DenialKind, FactKind, LifecycleStage, Plane, ToolName};
-
-use crate::{
-    AggregateLimits, CommandVerdict, DocumentKind, EgressDefault, Erasure, ExpectedOutcome, ExpectedVerdict,
-    RequiredCancellation, RequiredEgress, RequiredEvidence, RequiredIsolation, RequiredPreview,
-    RequiredSecretDelivery, RuleEffect, SecretBinding,
-};
-
-/// A closed vocabulary that the reader can offer as suggestions.
-pub(crate) trait Word: Copy + 'static {
-    /// Every word.
-    const WORDS: &'static [Self];
-
-    /// The word as documents spell it.
-    fn spelled(self) -> &'static str;
-}
-
-macro_rules! words {
-    ($($name:ty),+ $(,)?) => {
-        $(impl Word for $name {
-            const WORDS: &'static [Self] = Self::ALL;
-
-            fn spelled(self) -> &'static str {
-                self.as_str()
-            }
-        })+
-    };
-}
-
-words!(Capability, DenialKind, FactKind, LifecycleStage, Plane, ToolName);
-words!(DocumentKind, ExpectedOutcome, CommandVerdict);
-words!(EgressDefault, SecretBinding, Erasure, RuleEffect, ExpectedVerdict);
-words!(RequiredIsolation, RequiredEgress, RequiredSecretDelivery, RequiredPreview, RequiredCancellation);
-words!(RequiredEvidence, AggregateLimits);
+//! Names of one lower-case word. They are open: a document may say any.
 
 /// Why a text is not a lower-case word.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
