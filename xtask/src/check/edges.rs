@@ -201,7 +201,7 @@ mod tests {
                 "the control plane speaks to ports, never to an adapter",
             ),
             ("ambit-run", "ambit-ports", "the domain depends on nothing but itself"),
-            ("ambit-conformance", "ambit-blobs", "what tests share knows ports, never what implements them"),
+            ("ambit-conformance", "ambit-blobs", "what tests share knows no adapter"),
             ("xtask", "ambit-ids", "the tasks build without the product"),
         ] {
             for kind in [Kind::Normal, Kind::Build] {
