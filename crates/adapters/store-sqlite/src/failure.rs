@@ -26,6 +26,8 @@ pub(crate) fn translate(error: &Arc<rusqlite::Error>) -> StoreError {
     match error.as_ref() {
         E::SqliteFailure(failure, _) => match failure.code {
             ErrorCode::DiskFull => StoreError::NoSpace(source),
+            // The index of the log lies in a file beside it, which could not be made larger.
+            _ if failure.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE => StoreError::NoSpace(source),
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {
                 StoreError::Busy(source)
             }
