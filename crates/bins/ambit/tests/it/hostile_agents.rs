@@ -85,7 +85,7 @@ fn misbehaving() -> Vec<Case> {
 }
 
 // proves D13
-// break crates/domain/run/src/step/turn.rs: `draft.stop(failure.map_or(StopReason::AgentStopped, StopReason::InfrastructureFailure));` -> `draft.stop(failure.map_or(StopReason::GatesPassed, StopReason::InfrastructureFailure));`
+// break crates/domain/run/src/step/propose.rs: `draft.stop(failure.map_or(StopReason::AgentStopped, StopReason::InfrastructureFailure));` -> `draft.stop(failure.map_or(StopReason::GatesPassed, StopReason::InfrastructureFailure));`
 #[test]
 fn whatever_an_agent_says_the_run_ends_for_the_right_reason_and_without_an_effect() {
     let project = Project::new();
@@ -137,7 +137,7 @@ fn an_agent_that_obeys_the_project_s_text_gets_no_further_than_one_that_does_not
     let read_other = json!({"tool": "read_project_file", "input": {"projectId": "payroll",
         "revisionId": "${revision}", "path": ".env"}});
     for (name, call, reason, exit) in [
-        ("deletes-its-test", order(delete), "policy-denied (forbid-protected-path", 4),
+        ("deletes-its-test", order(delete), "policy-denied (forbid-protected-path, forbid-unclassified", 4),
         ("leaves-its-scope", order(outside), "budget (maxModelSteps)", 5),
         ("reads-a-neighbour", read_other, "budget (maxModelSteps)", 5),
         (
