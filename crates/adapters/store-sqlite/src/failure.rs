@@ -57,3 +57,18 @@ pub(crate) fn failed(error: rusqlite::Error) -> StoreError {
 pub(crate) fn impossible(column: usize, why: impl Into<Box<dyn Error + Send + Sync>>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Null, why.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[test]
+    fn a_log_whose_index_cannot_grow_means_that_the_disk_is_full() {
+        let code = |extended| failed(rusqlite::Error::SqliteFailure(ffi::Error::new(extended), None)).code();
+        assert_eq!(code(ffi::SQLITE_IOERR_SHMSIZE), "STORAGE_FULL");
+        assert_eq!(code(ffi::SQLITE_FULL), "STORAGE_FULL");
+        assert_eq!(code(ffi::SQLITE_IOERR_READ), "STORE_FAILED");
+    }
+}

@@ -163,6 +163,9 @@ fn every_record_that_is_altered_or_gone_is_named_by_its_position() {
     elsewhere.assert_untouched();
 }
 
+/// A change of the records of a run.
+type Forgery = fn(&mut Vec<Value>);
+
 /// Changes a record of the run as `change` says and recomputes every hash after it: the chain of the run, its head, and
 /// the record by which the project binds its end with everything behind that. Only the signatures stay as they were.
 fn rewrite(store: &Connection, run: &str, change: impl FnOnce(&mut Vec<Value>)) {
@@ -208,7 +211,7 @@ fn whoever_rewrites_every_hash_of_the_chain_has_no_signature_for_its_end() {
     // The same rewriting that changes nothing leaves everything as it was: the forger knows the form.
     elsewhere.with_store(|store| rewrite(store, &run, |_| {}));
     elsewhere.assert_untouched();
-    let forgeries: [(&str, fn(&mut Vec<Value>)); 3] = [
+    let forgeries: [(&str, Forgery); 3] = [
         ("another time", |records| {
             let bytes = serde_json::to_vec(&records[3]).unwrap();
             records[3] = serde_json::from_slice(&a_minute_later(&bytes)).unwrap();
