@@ -59,7 +59,10 @@ impl Drop for Unused {
 
 /// An input or output error while something was being done.
 pub(crate) fn io_error(what: &str) -> impl FnOnce(io::Error) -> SandboxError + '_ {
-    move |source| SandboxError::Io { what: what.into(), source }
+    move |source| match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => SandboxError::NoSpace(source),
+        _ => SandboxError::Io { what: what.into(), source },
+    }
 }
 
 impl Nursery {

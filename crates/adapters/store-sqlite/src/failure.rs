@@ -26,6 +26,8 @@ pub(crate) fn translate(error: &Arc<rusqlite::Error>) -> StoreError {
     match error.as_ref() {
         E::SqliteFailure(failure, _) => match failure.code {
             ErrorCode::DiskFull => StoreError::NoSpace(source),
+            // The index of the log lies in a file beside it, which could not be made larger.
+            _ if failure.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE => StoreError::NoSpace(source),
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {
                 StoreError::Busy(source)
             }
@@ -54,4 +56,19 @@ pub(crate) fn failed(error: rusqlite::Error) -> StoreError {
 /// A value that no store of this version writes.
 pub(crate) fn impossible(column: usize, why: impl Into<Box<dyn Error + Send + Sync>>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Null, why.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[test]
+    fn a_log_whose_index_cannot_grow_means_that_the_disk_is_full() {
+        let code = |extended| failed(rusqlite::Error::SqliteFailure(ffi::Error::new(extended), None)).code();
+        assert_eq!(code(ffi::SQLITE_IOERR_SHMSIZE), "STORAGE_FULL");
+        assert_eq!(code(ffi::SQLITE_FULL), "STORAGE_FULL");
+        assert_eq!(code(ffi::SQLITE_IOERR_READ), "STORE_FAILED");
+    }
 }

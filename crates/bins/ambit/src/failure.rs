@@ -49,7 +49,7 @@ pub(crate) struct Failure {
 impl Failure {
     pub(crate) fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         let code = code.into();
-        Self { exit: exit_of(&code), code, message: message.into(), help: String::new() }
+        Self { exit: exit_of(&code), help: remedy(&code).to_owned(), code, message: message.into() }
     }
 
     /// A failure of a part below, with the whole chain of its causes.
@@ -84,6 +84,30 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error[{}]: {}", self.code, self.message)?;
         if self.help.is_empty() { Ok(()) } else { write!(f, "\n  help: {}", self.help) }
+    }
+}
+
+/// What is kept and what to do next where the home itself failed: the part that failed does not know what it is a part of.
+fn remedy(code: &str) -> &'static str {
+    match code {
+        "STORAGE_FULL" => {
+            "what was committed is kept; free space on the disk of the home, and do the same again"
+        }
+        "STORE_BUSY" => "nothing was changed; do the same again",
+        "STORE_READ_ONLY" => {
+            "nothing was changed; let this user write to the home, or name another with --home"
+        }
+        "STORE_FOREIGN" => "nothing was changed; name another home with --home",
+        "STORE_NEWER_SCHEMA" => {
+            "nothing was changed; use the version of ambit that wrote this home, or a later one"
+        }
+        "STORE_DAMAGED" => {
+            "nothing was changed; keep the home as it is for whoever looks into it, and restore its store.sqlite from a backup"
+        }
+        "STORE_FAILED" | "BLOB_STORE_FAILED" => {
+            "what was committed is kept; mend the disk of the home, and do the same again"
+        }
+        _ => "",
     }
 }
 

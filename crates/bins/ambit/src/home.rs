@@ -35,8 +35,11 @@ impl Home {
     pub(crate) fn make(&self) -> Result<(), Failure> {
         use std::os::unix::fs::DirBuilderExt as _;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.0).map_err(|error| {
-            Failure::new("HOME_UNUSABLE", format!("{} cannot be made: {error}", self.0.display()))
-                .help("set AMBIT_HOME to a directory that you can write to")
+            Failure::new(
+                "HOME_UNUSABLE",
+                format!("{} cannot be made; nothing was changed: {error}", self.0.display()),
+            )
+            .help("set AMBIT_HOME to a directory that you can write to")
         })
     }
 

@@ -153,7 +153,13 @@ impl Orchestrator {
     /// Measures the backend and holds it against the profile.
     async fn check_backend(&self, resolved: &ResolvedProfile) -> Result<(), StartError> {
         let manifest = self.broker.sandboxes().measure().await.map_err(|error| {
-            reject(error.code(), error.to_string(), "`ambit doctor` says what is missing and how to mend it")
+            let mend = match error.code() {
+                "STORAGE_FULL" => {
+                    "nothing was created; free space on the disk of the sandboxes, and start again"
+                }
+                _ => "nothing was created; `ambit doctor` says what is missing and how to mend it",
+            };
+            reject(error.code(), told(&error), mend)
         })?;
         let unmet = unmet(&resolved.profile, &manifest);
         if unmet.is_empty() {
@@ -168,6 +174,11 @@ impl Orchestrator {
         )
         .into())
     }
+}
+
+/// An error with what caused it: whoever reads the refusal has nothing else.
+fn told(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
 }
 
 /// A document that is gone, altered or no document of its kind refuses a request; storage that stumbles decides nothing.

@@ -51,6 +51,9 @@ pub enum SandboxError {
     /// Blobs could not be read or written.
     #[error("the blobs of the sandbox failed")]
     Blobs(#[from] crate::blobs::BlobError),
+    /// The disk under the sandboxes is full.
+    #[error("no space is left for the sandbox")]
+    NoSpace(#[source] std::io::Error),
     /// Anything else of the machine.
     #[error("the sandbox failed: {what}")]
     Io {
@@ -77,6 +80,7 @@ impl SandboxError {
             Self::PreviewDenied => "PREVIEW_DENIED",
             Self::DestructionUnproven { .. } => "DESTRUCTION_UNPROVEN",
             Self::Blobs(error) => error.code(),
+            Self::NoSpace(_) => "STORAGE_FULL",
             Self::Io { .. } => "SANDBOX_FAILED",
         }
     }

@@ -38,17 +38,30 @@ pub(crate) async fn import(
     services: &Services,
     dir: &Path,
 ) -> Result<(RevisionId, Digest), Failure> {
+    let import = take_in(context, services, dir).await?;
+    Ok((record(context, services, &import).await?, import.tree))
+}
+
+/// Keeps the content of a directory. It is no revision yet.
+pub(crate) async fn take_in(context: &Context, services: &Services, dir: &Path) -> Result<Import, Failure> {
     let imported = import_directory(dir, &context.scope, services.blobs.as_ref(), ImportOptions::default())
         .await
         .map_err(|error| Failure::of(error.code(), &error))?;
     let tree = imported.tree.digest();
-    let import = Import { tree, entries: imported.entries, source: "directory".to_owned() };
-    let revision = services
+    Ok(Import { tree, entries: imported.entries, source: "directory".to_owned() })
+}
+
+/// Makes content that is kept the next revision of the project.
+pub(crate) async fn record(
+    context: &Context,
+    services: &Services,
+    import: &Import,
+) -> Result<RevisionId, Failure> {
+    services
         .projects
-        .import(&context.scope, &import, &Context::user())
+        .import(&context.scope, import, &Context::user())
         .await
-        .map_err(|error| Failure::of(error.code(), &error))?;
-    Ok((revision, tree))
+        .map_err(|error| Failure::of(error.code(), &error))
 }
 
 /// A revision of a project: where it came from and where it stands.

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ambit_agent_scripted::{ScriptedAgent, Transcript};
+use ambit_agent_scripted::{ScriptedAgent, Transcript, TranscriptError};
 use ambit_blueprint::{BudgetCeilings, Document, NamedCommandCatalog, PolicyRef};
 use ambit_evidence::v1::{Actor, ActorKind};
 use ambit_ids::{DurationMs, RevisionId, limits};
@@ -35,8 +35,11 @@ pub(crate) async fn run(context: &Context, verb: RunVerb) -> Result<Answer, Fail
 }
 
 async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failure> {
-    let services = context.open()?;
+    // Whatever can be wrong with the command itself is, before anything is kept for it.
+    let ceilings = BudgetCeilings::of_start_command(arguments.max_steps, arguments.max_cost_usd)
+        .map_err(|error| Failure::of("USAGE_BUDGET", &error))?;
     let agent = scripted(&arguments.agent)?;
+    let services = context.open()?;
     if let Some(file) = &arguments.catalog {
         let document = Document::Catalog(read(file, NamedCommandCatalog::parse)?);
         services
@@ -62,8 +65,7 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
         base,
         profile: arguments.profile,
         tool_rules: tool_rules()?,
-        ceilings: BudgetCeilings::of_start_command(arguments.max_steps, arguments.max_cost_usd)
-            .map_err(|error| Failure::of("USAGE_BUDGET", &error))?,
+        ceilings,
         agent: pin(&agent),
         request: arguments.request,
         by: Actor { kind: ActorKind::Human, id: Context::user() },
@@ -103,20 +105,28 @@ pub(crate) fn scripted(file: &Path) -> Result<Arc<ScriptedAgent>, Failure> {
         let bytes = read_bytes(&beside.join(name), limits::PATCH_BYTES).ok()?;
         String::from_utf8(bytes).ok()
     };
-    let transcript =
-        Transcript::read(file, &bytes, &patches).map_err(|error| Failure::of(error.code(), &error))?;
-    let agent = ScriptedAgent::new(transcript).map_err(|error| Failure::of(error.code(), &error))?;
-    Ok(Arc::new(agent))
+    let refused = |error: TranscriptError| {
+        Failure::of(error.code(), &error).help(format!("nothing was started; mend {}", file.display()))
+    };
+    let transcript = Transcript::read(file, &bytes, &patches).map_err(refused)?;
+    Ok(Arc::new(ScriptedAgent::new(transcript).map_err(refused)?))
 }
 
-/// The revision to start from: one that there is, or a directory that becomes the next one.
+/// The revision to start from: one that there is, or a directory that becomes the next one. A directory that was imported
+/// as it is stays that revision, so that whoever repeats a start asks for the same run.
 async fn base(context: &Context, services: &Services, named: &str) -> Result<RevisionId, Failure> {
     if let Ok(revision) = named.parse::<RevisionId>() {
         return Ok(revision);
     }
-    let imported = revision::import(context, services, Path::new(named)).await?;
-    context.note(&format!("{named} is {}", imported.0));
-    Ok(imported.0)
+    let import = revision::take_in(context, services, Path::new(named)).await?;
+    let project = services.project(&context.scope).await?;
+    let known = project.imports().filter(|(_, tree)| *tree == import.tree).last();
+    let revision = match known {
+        Some((revision, _)) => revision,
+        None => revision::record(context, services, &import).await?,
+    };
+    context.note(&format!("{named} is {revision}"));
+    Ok(revision)
 }
 
 /// Drives a run until it is over; an interrupt from the keyboard cancels it first.
@@ -284,7 +294,9 @@ async fn cancel(context: &Context, named: &str) -> Result<Answer, Failure> {
 async fn resume(context: &Context, named: &str, transcript: &Path) -> Result<Answer, Failure> {
     let services = context.open()?;
     let (run, state) = services.run(&context.scope, named).await?;
-    if matches!(state, State::Ended(_)) {
+    let project = services.project(&context.scope).await?;
+    // The process that ended a run may have died before the project knew of it.
+    if matches!(state, State::Ended(_)) && project.closed(&run.run).is_some() {
         return shown(&services, &state);
     }
     drive(context, &services, &run, scripted(transcript)?).await

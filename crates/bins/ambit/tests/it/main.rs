@@ -7,5 +7,13 @@
     reason = "these are tests, helpers included"
 )]
 
+mod bad_home;
+mod bad_input;
+mod crash;
+mod elsewhere;
+mod evidence;
+mod hostile_agents;
+mod observed;
 mod ordinary_run;
 mod rig;
+mod tamper;

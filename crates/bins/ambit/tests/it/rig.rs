@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The tools in the sandbox image of these tests.
-const TOOLS: [&str; 5] = ["sh", "cat", "grep", "sleep", "head"];
+pub(crate) const TOOLS: [&str; 5] = ["sh", "cat", "grep", "sleep", "head"];
 
 /// The application of these tests: it greets, and forgets the name.
 pub(crate) const GREET: &str = "#!/bin/sh\necho hello\n";
@@ -44,7 +44,7 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    fn of(output: Output) -> Self {
+    pub(crate) fn of(output: Output) -> Self {
         Self {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout).expect("standard output is text"),
