@@ -173,16 +173,8 @@ async fn diff(
     let json = json!({
         "before": before, "after": after, "digest": diff.digest, "comparison": diff.comparison, "patch": patch,
     });
-    let text =
-        if patch.is_empty() { format!("{before} and {after} are the same\n") } else { printable(&patch) };
+    let text = if patch.is_empty() { format!("{before} and {after} are the same\n") } else { patch };
     Ok(Answer::new(text, json))
-}
-
-/// The text without characters that a terminal would obey.
-fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { char::REPLACEMENT_CHARACTER } else { c })
-        .collect()
 }
 
 async fn eligible(context: &Context, services: &Services, revision: RevisionId) -> Result<Answer, Failure> {

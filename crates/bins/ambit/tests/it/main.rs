@@ -7,5 +7,14 @@
     reason = "these are tests, helpers included"
 )]
 
+mod approvals;
+mod grants;
+mod lab;
+mod limits;
 mod ordinary_run;
+mod readme;
 mod rig;
+mod secrets;
+mod stable;
+mod tenants;
+mod views;
