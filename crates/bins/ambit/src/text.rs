@@ -15,7 +15,9 @@ pub(crate) fn line(event: &Event) -> Option<String> {
         }
         Event::SandboxAllocated(held) => format!("sandbox    {} is ready", held.lease),
         Event::SandboxLost { .. } => "sandbox    is lost; another one is made".to_owned(),
-        Event::PlanAccepted { plan, .. } => format!("plan       accepted, {} steps", plan.steps().len()),
+        Event::PlanAccepted { plan, .. } => {
+            format!("plan       accepted, {}", counted(plan.steps().len(), "step"))
+        }
         Event::ProposalDenied { denial, .. } => format!("denied     {denial}"),
         Event::HypothesisRecorded { text, .. } => format!("hypothesis {}", first_line(text)),
         Event::CallDecided(decided) => decision(decided),
@@ -106,6 +108,11 @@ pub(crate) fn printable(text: &str) -> String {
             || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
     text.chars().map(|c| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// A number of things.
+fn counted(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
 fn first_line(text: &str) -> &str {

@@ -168,8 +168,11 @@ fn view(blueprint: &Blueprint, approved: Option<bool>) -> Result<Answer, Failure
     text.push_str("\nbudget\n");
     for (limit, value) in spec["runBudget"].as_object().into_iter().flatten() {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        text.push_str(&format!("  {limit:<34} {value}\n"));
+        if limit != "maxToolCostMicroUsd" {
+            text.push_str(&format!("  {limit:<34} {value}\n"));
+        }
     }
+    text.push_str(&format!("  {:<34} {}\n", "maxToolCostUsd", blueprint.spec.run_budget.max_tool_cost));
     Ok(Answer::new(text, json))
 }
 

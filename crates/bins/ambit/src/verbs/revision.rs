@@ -38,17 +38,45 @@ pub(crate) async fn import(
     services: &Services,
     dir: &Path,
 ) -> Result<(RevisionId, Digest), Failure> {
+    let import = read(context, services, dir).await?;
+    register(context, services, import).await
+}
+
+/// The newest revision that was imported with exactly this content, or else a new one: asking again for the same run
+/// is asking for the same base.
+pub(crate) async fn import_once(
+    context: &Context,
+    services: &Services,
+    dir: &Path,
+) -> Result<RevisionId, Failure> {
+    let import = read(context, services, dir).await?;
+    let project = services.project(&context.scope).await?;
+    let same = project.imports().filter(|(_, tree)| *tree == import.tree).map(|(revision, _)| revision).max();
+    match same {
+        Some(revision) => Ok(revision),
+        None => Ok(register(context, services, import).await?.0),
+    }
+}
+
+async fn read(context: &Context, services: &Services, dir: &Path) -> Result<Import, Failure> {
     let imported = import_directory(dir, &context.scope, services.blobs.as_ref(), ImportOptions::default())
         .await
         .map_err(|error| Failure::of(error.code(), &error))?;
     let tree = imported.tree.digest();
-    let import = Import { tree, entries: imported.entries, source: "directory".to_owned() };
+    Ok(Import { tree, entries: imported.entries, source: "directory".to_owned() })
+}
+
+async fn register(
+    context: &Context,
+    services: &Services,
+    import: Import,
+) -> Result<(RevisionId, Digest), Failure> {
     let revision = services
         .projects
         .import(&context.scope, &import, &Context::user())
         .await
         .map_err(|error| Failure::of(error.code(), &error))?;
-    Ok((revision, tree))
+    Ok((revision, import.tree))
 }
 
 /// A revision of a project: where it came from and where it stands.
@@ -186,7 +214,11 @@ async fn eligible(context: &Context, services: &Services, revision: RevisionId) 
     };
     let text = match &verdict.missing {
         None => format!("{revision} is eligible for preview: every link of its evidence holds\n"),
-        Some(_) => format!("{revision} is not eligible: {}\n", missing(&verdict)),
+        Some(_) => {
+            let why = missing(&verdict);
+            let why = why.strip_prefix(&format!("{revision}: ")).unwrap_or(&why);
+            format!("{revision} is not eligible: {why}\n")
+        }
     };
     Ok(Answer::of(text, &verdict)?.exiting(code))
 }

@@ -112,14 +112,14 @@ pub(crate) fn scripted(file: &Path) -> Result<Arc<ScriptedAgent>, Failure> {
     Ok(Arc::new(agent))
 }
 
-/// The revision to start from: one that there is, or a directory that becomes the next one.
+/// The revision to start from: one that there is, or a directory that becomes the next one if it is none yet.
 async fn base(context: &Context, services: &Services, named: &str) -> Result<RevisionId, Failure> {
     if let Ok(revision) = named.parse::<RevisionId>() {
         return Ok(revision);
     }
-    let imported = revision::import(context, services, Path::new(named)).await?;
-    context.note(&format!("{named} is {}", imported.0));
-    Ok(imported.0)
+    let revision = revision::import_once(context, services, Path::new(named)).await?;
+    context.note(&format!("{named} is {revision}"));
+    Ok(revision)
 }
 
 /// Drives a run until it is over; an interrupt from the keyboard cancels it first.

@@ -2,10 +2,7 @@
 
 use serde_json::Value;
 
-use crate::rig::{FIX, GATE, PLAN, Project, patch, transcript};
-
-/// Adds a dependency that nobody approved.
-const DEPENDENCY: &str = "--- /dev/null\n+++ b/requirements.txt\n@@ -0,0 +1 @@\n+attrs==25.3.0\n";
+use crate::rig::{DEPENDENCY, FIX, GATE, PLAN, Project, patch, transcript};
 
 const ASK: &str = "    - say: { tool: request_scoped_approval, input: { proposalId: \"${proposal}\", capability: \
                    dependency.add, reason: Greeting needs it } }\n";
@@ -39,7 +36,7 @@ fn decide(project: &Project, verdict: &str, proposal: &str, digest: &str, key: &
 #[test]
 fn an_approval_counts_once_and_only_for_what_was_seen() {
     let project = Project::new();
-    let mut driving = project.command(project.start_words("asks", &asking())).spawn().unwrap();
+    let mut driving = project.spawn(project.start_words("asks", &asking()));
     let (proposal, digest) = question(&project, "asks");
 
     let other = format!("sha256:{}", "0".repeat(64));
@@ -69,7 +66,7 @@ fn an_approval_counts_once_and_only_for_what_was_seen() {
 #[test]
 fn what_is_denied_is_never_done() {
     let project = Project::new();
-    let mut driving = project.command(project.start_words("asks", &asking())).spawn().unwrap();
+    let mut driving = project.spawn(project.start_words("asks", &asking()));
     let (proposal, digest) = question(&project, "asks");
     let denied = decide(&project, "deny", &proposal, &digest, "approver.key").well();
     assert!(denied.out.contains("rejected by ada"), "{}", denied.out);
@@ -79,8 +76,6 @@ fn what_is_denied_is_never_done() {
     project.ambit(["trace", "verify", "asks"]).well();
 }
 
-// proves C25
-// break crates/domain/run/src/answer.rs: `"no such break"` -> `""`
 #[test]
 fn nobody_is_waited_for_where_nobody_may_be_asked() {
     let project = Project::new();
@@ -99,8 +94,12 @@ fn nobody_is_waited_for_where_nobody_may_be_asked() {
 fn a_credential_is_in_one_file_and_no_run_can_read_it() {
     use std::os::unix::fs::PermissionsExt as _;
     let project = Project::empty();
-    // A gate that tries to find it: in its environment, and in every file that it can reach.
-    project.write("app/check.sh", "set\nfor f in /*/* /*/*/* ./*; do cat \"$f\" 2>/dev/null | head -c 4000; done | grep -a '^ambit' && exit 1\nexit 0\n");
+    // A gate that tries to find it: in its environment, and wherever a person might keep it.
+    project.write(
+        "app/check.sh",
+        "set\ncat /proc/self/environ /proc/1/environ /proc/1/cmdline\nfor f in /root/* /root/.* /home/*/* /tmp/* ./* ../*; do\n\
+         [ -f \"$f\" ] && cat \"$f\"\ndone\nsh greet.sh ada | grep -q 'hello ada'\n",
+    );
     project.approve_as_ada();
     let key = std::fs::read_to_string(project.path("approver.key")).unwrap();
     let mode = std::fs::metadata(project.path("approver.key")).unwrap().permissions().mode();

@@ -49,10 +49,7 @@ fn every_way_to_end_has_its_exit_code() {
     let short = project.ambit(&words);
     assert_eq!(short.code, 5, "{short:?}");
     let shown = project.show("short");
-    assert_eq!(
-        (&shown["phase"], &shown["stopReason"]),
-        (&"failed".into(), &"budget-exhausted: maxModelSteps".into())
-    );
+    assert_eq!((&shown["phase"], &shown["stopReason"]), (&"failed".into(), &"budget (maxModelSteps)".into()));
     assert_eq!(shown["gates"][0]["attempts"].to_string(), "[]", "the turn over the limit had no effect");
 
     let unapproved = project.ambit([
@@ -75,7 +72,7 @@ fn every_way_to_end_has_its_exit_code() {
     assert_eq!(project.ambit(["--version"]).code, 0);
 }
 
-// proves E-H06
+// proves E-C09
 // break crates/bins/ambit/src/verbs/run.rs: `StopReason::PolicyDenied(_) => exit::DENIED,` -> `StopReason::PolicyDenied(_) => exit::OK,`
 #[test]
 fn a_denial_that_ends_the_run_says_so() {
@@ -83,17 +80,16 @@ fn a_denial_that_ends_the_run_says_so() {
     let weaken = "--- a/check.sh\n+++ b/check.sh\n@@ -1,2 +1 @@\n-said=$(sh greet.sh ada) || exit 1\n-[ \"$said\" = 'hello ada' ] || { echo \"FAIL: greet: got $said\"; exit 1; }\n+exit 0\n";
     let ended =
         project.start("weakens", &transcript(&format!("{PLAN}{}{GATE}", patch(weaken, "")), "finish"));
-    assert!([3, 4].contains(&ended.code), "{ended:?}");
+    assert_eq!(ended.code, 4, "{ended:?}");
     let seen = project.show("weakens");
     assert_eq!(seen["changedFiles"].to_string(), "[]", "{seen}");
-    assert_eq!(ended.code == 4, seen["stopReason"].as_str().unwrap().starts_with("policy-denied"), "{seen}");
 }
 
 /// The code of a run that a signal ended.
 fn ended_by(signal: &str) -> (i32, String) {
     let project = Project::new();
     let words = project.start_words("cut", &transcript(PLAN, "silence"));
-    let mut driving = project.command(words).spawn().unwrap();
+    let mut driving = project.spawn(words);
     project.until("cut", |run| run["plan"][0]["id"] == "s1");
     let killed =
         std::process::Command::new("kill").args([signal, &driving.id().to_string()]).status().unwrap();
@@ -103,7 +99,6 @@ fn ended_by(signal: &str) -> (i32, String) {
     (code, project.show("cut")["phase"].as_str().unwrap().to_owned())
 }
 
-// break crates/bins/ambit/src/interrupt.rs: `_ = terminated.recv() => exit::TERMINATED,` -> `_ = terminated.recv() => exit::INTERRUPTED,`
 #[test]
 fn a_signal_cancels_the_run_before_the_program_ends() {
     assert_eq!(ended_by("-INT"), (130, "cancelled".to_owned()));

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -20,6 +20,9 @@ pub(crate) const CHECK: &str = "said=$(sh greet.sh ada) || exit 1\n[ \"$said\" =
 /// The patch that makes the gate pass.
 pub(crate) const FIX: &str =
     "--- a/greet.sh\n+++ b/greet.sh\n@@ -1,2 +1,2 @@\n #!/bin/sh\n-echo hello\n+echo \"hello $1\"\n";
+
+/// Adds a dependency that nobody approved.
+pub(crate) const DEPENDENCY: &str = "--- /dev/null\n+++ b/requirements.txt\n@@ -0,0 +1 @@\n+attrs==25.3.0\n";
 
 static HOME: OnceLock<Prepared> = OnceLock::new();
 static PROJECTS: AtomicU32 = AtomicU32::new(0);
@@ -236,6 +239,11 @@ impl Project {
             assert!(Instant::now() < late, "{answered:?}");
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// The binary at work, with nobody to listen to it.
+    pub(crate) fn spawn(&self, words: Vec<String>) -> Child {
+        self.command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
     /// A credential of the right form that nobody holds.

@@ -6,7 +6,6 @@ const THOUGHT: &str = "CANARY-thought-5b0e";
 const SECRET: &str = "CANARY-secret-c41d";
 
 // proves E-B05
-// break crates/adapters/sandbox-linux/src/handover.rs: `environment: &self.environment,` -> `environment: &std::env::vars_os().map(|(name, value)| [name, "=".into(), value].concat().into_encoded_bytes()).collect::<Vec<_>>(),`
 // break crates/domain/run/src/answer.rs: `let is_name = text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:*".contains(c));` -> `let is_name = !text.is_empty();`
 #[test]
 fn neither_a_thought_nor_a_secret_is_kept_or_shown() {

@@ -58,8 +58,7 @@ fn a_run_that_ended_can_be_seen_whole() {
 fn a_run_can_be_seen_and_ended_while_it_goes_on() {
     let project = Project::new();
     let turns = format!("{PLAN}{}", patch(WRONG, ""));
-    let mut driving =
-        project.command(project.start_words("quiet", &transcript(&turns, "silence"))).spawn().unwrap();
+    let mut driving = project.spawn(project.start_words("quiet", &transcript(&turns, "silence")));
     let seen =
         project.until("quiet", |run| run["phase"] == "editing" && run["changedFiles"][0] == "greet.sh");
     assert_eq!(seen["awaiting"], "agent", "{seen}");
@@ -79,7 +78,7 @@ fn a_run_can_be_seen_and_ended_while_it_goes_on() {
 }
 
 // proves E-M06
-// break crates/domain/blueprint/src/policy_set.rs: `retention: find(PolicySubject::Retention, &refs.retention)?,` -> `retention: find(PolicySubject::Commands, &refs.commands)?,`
+// break crates/domain/blueprint/src/policy_set.rs: `retention: find(PolicySubject::Retention, &refs.retention)?,` -> `retention: find(PolicySubject::Egress, &refs.network)?,`
 #[test]
 fn what_a_run_is_pinned_to_is_exported_with_it() {
     let project = Project::new();
@@ -182,7 +181,6 @@ fn an_answer_in_json_is_one_value_and_nothing_else() {
     assert_eq!(error["error"]["code"], "RUN_NOT_FOUND");
 }
 
-// break crates/bins/ambit/src/text.rs: `text.chars().map(|c| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()` -> `text.chars().filter(|c| is_obeyed(*c) || !is_obeyed(*c)).collect()`
 #[test]
 fn nothing_that_a_program_prints_is_obeyed_by_a_terminal() {
     let project = Project::empty();
