@@ -87,6 +87,8 @@ fn fresh_home() -> PathBuf {
         let left = entry.file_name().into_string().unwrap_or_default();
         let is_ours = left.strip_prefix("home-").is_some_and(|pid| !Path::new("/proc").join(pid).exists());
         if is_ours {
+            // The directories of images are read-only, which an ordinary user cannot empty.
+            let _ = Command::new("chmod").args(["-R", "u+w"]).arg(entry.path()).status();
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
