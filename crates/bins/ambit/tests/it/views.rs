@@ -64,8 +64,11 @@ fn a_run_can_be_seen_and_ended_while_it_goes_on() {
     assert_eq!(seen["awaiting"], "agent", "{seen}");
     assert!(seen["lastObservation"].as_str().unwrap().starts_with("patched 1 files"), "{seen}");
     assert!(seen["completion"].is_null() && seen["stopReason"].is_null());
-    let watching =
-        project.command(["run", "watch", "quiet", "--json"]).stdout(std::process::Stdio::piped()).spawn();
+    let watching = project
+        .command(["run", "watch", "quiet", "--json"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn();
     project.ambit(["run", "cancel", "quiet"]).well();
     assert_eq!(driving.wait().unwrap().code(), Some(7));
     let watched = watching.unwrap().wait_with_output().unwrap();
