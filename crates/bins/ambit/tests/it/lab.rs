@@ -128,13 +128,13 @@ fn no_attack_works() {
 /// Whether an ordinary user has what a sandbox needs here.
 fn nobody() -> Option<Place> {
     if !is_root() {
-        eprintln!("skipped: NOT_ROOT the other tests run as an ordinary user already");
+        println!("skipped: NOT_ROOT the other tests run as an ordinary user already");
         return None;
     }
     let place = Place::of(Some(NOBODY));
     let doctor = place.ambit(&["doctor"]);
     if doctor.code == 9 {
-        eprintln!("skipped: SANDBOX_UNAVAILABLE {}", doctor.out);
+        println!("skipped: SANDBOX_UNAVAILABLE {}", doctor.out);
         return None;
     }
     assert!(

@@ -4,11 +4,7 @@ const ALPHABET: &str = "_.:-";
 
 /// The text, with ids, digests, moments and durations replaced by what they are.
 pub(crate) fn stable(text: &str) -> String {
-    let mut words = split(text);
-    for at in 0..words.len() {
-        let replaced = named(&words[at]);
-        words[at] = replaced;
-    }
+    let mut words: Vec<String> = split(text).iter().map(|word| named(word)).collect();
     let units: Vec<usize> = (2..words.len())
         .filter(|at| matches!(words[*at].as_str(), "ms" | "s" | "min") && words[*at - 1] == " ")
         .collect();
