@@ -9,18 +9,26 @@ pub(crate) struct Answer {
     pub(crate) text: String,
     pub(crate) json: Value,
     pub(crate) exit: u8,
+    /// Whether the text is to be written exactly as it is, since it is a file.
+    pub(crate) is_verbatim: bool,
 }
 
 impl Answer {
     /// An answer that went well.
     pub(crate) fn new(text: impl Into<String>, json: Value) -> Self {
-        Self { text: text.into(), json, exit: exit::OK }
+        Self { text: text.into(), json, exit: exit::OK, is_verbatim: false }
     }
 
     /// An answer whose JSON is a value as it is.
     pub(crate) fn of<T: Serialize>(text: impl Into<String>, value: &T) -> Result<Self, Failure> {
         let json = serde_json::to_value(value).map_err(|error| Failure::of("OUTPUT_UNWRITABLE", &error))?;
         Ok(Self::new(text, json))
+    }
+
+    /// The same answer, whose text is the content of a file.
+    pub(crate) const fn verbatim(mut self) -> Self {
+        self.is_verbatim = true;
+        self
     }
 
     /// The same answer with another exit code.

@@ -9,6 +9,7 @@ use crate::cli::Global;
 use crate::compose::Services;
 use crate::failure::Failure;
 use crate::home::Home;
+use crate::text::printable;
 
 /// Where a command acts, and how it talks.
 pub(crate) struct Context {
@@ -48,8 +49,13 @@ impl Context {
     /// Says something about the progress of the work.
     pub(crate) fn note(&self, line: &str) {
         if !self.quiet {
-            let _ = writeln!(std::io::stderr(), "{line}");
+            let _ = writeln!(std::io::stderr(), "{}", printable(line));
         }
+    }
+
+    /// Whether a person must not be waited for.
+    pub(crate) const fn is_alone(&self) -> bool {
+        self.no_input
     }
 
     /// Whether a person can be asked.

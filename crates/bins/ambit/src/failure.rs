@@ -35,6 +35,8 @@ pub(crate) mod exit {
     pub(crate) const UNVERIFIED: u8 = 12;
     /// Interrupted from the keyboard.
     pub(crate) const INTERRUPTED: u8 = 130;
+    /// Ended by a signal to terminate.
+    pub(crate) const TERMINATED: u8 = 143;
 }
 
 /// Why a command did not do what it was asked to.

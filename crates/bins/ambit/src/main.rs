@@ -3,11 +3,13 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod calls;
 mod cli;
 mod compose;
 mod context;
 mod failure;
 mod home;
+mod interrupt;
 mod lab;
 mod story;
 mod text;
@@ -23,6 +25,7 @@ use crate::answer::Answer;
 use crate::cli::Cli;
 use crate::context::Context;
 use crate::failure::{Failure, exit};
+use crate::text::printable;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -53,13 +56,18 @@ async fn run(cli: Cli) -> Result<Answer, Failure> {
 fn tell(json: bool, result: Result<Answer, Failure>) -> u8 {
     match result {
         Ok(answer) => {
-            let text = if json { format!("{:#}\n", answer.json) } else { answer.text };
+            let text = match (json, answer.is_verbatim) {
+                (true, _) => format!("{:#}\n", answer.json),
+                (false, true) => answer.text,
+                (false, false) => printable(&answer.text),
+            };
             // A reader that went away has read what it wanted.
             let _ = std::io::stdout().write_all(text.as_bytes());
             answer.exit
         }
         Err(failure) => {
-            let text = if json { format!("{:#}\n", failure.to_json()) } else { format!("{failure}\n") };
+            let text =
+                if json { format!("{:#}\n", failure.to_json()) } else { printable(&format!("{failure}\n")) };
             let _ = std::io::stderr().write_all(text.as_bytes());
             failure.exit()
         }

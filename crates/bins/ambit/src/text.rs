@@ -15,13 +15,15 @@ pub(crate) fn line(event: &Event) -> Option<String> {
         }
         Event::SandboxAllocated(held) => format!("sandbox    {} is ready", held.lease),
         Event::SandboxLost { .. } => "sandbox    is lost; another one is made".to_owned(),
-        Event::PlanAccepted { plan, .. } => format!("plan       accepted, {} steps", plan.steps().len()),
+        Event::PlanAccepted { plan, .. } => {
+            format!("plan       accepted, {}", counted(plan.steps().len(), "step"))
+        }
         Event::ProposalDenied { denial, .. } => format!("denied     {denial}"),
         Event::HypothesisRecorded { text, .. } => format!("hypothesis {}", first_line(text)),
         Event::CallDecided(decided) => decision(decided),
         Event::CallObserved { observation, .. } => observed(observation),
         Event::ApprovalRequested { proposal, capability, digest, .. } => {
-            format!("approval   {capability} is needed for {proposal}\n           digest {digest}")
+            format!("approval   {capability} is needed for {proposal}, digest {digest}")
         }
         Event::ApprovalDecided { decision, .. } => {
             format!("approval   {} by {}", decision.verdict.as_str(), decision.approver)
@@ -99,12 +101,26 @@ fn observed(observation: &Observation) -> String {
     }
 }
 
+/// The text without what a terminal would obey: control characters, and marks that turn the direction of reading round.
+pub(crate) fn printable(text: &str) -> String {
+    let is_obeyed = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\t'))
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|c| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// A number of things.
+fn counted(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// A run as a page of text.
-pub(crate) fn run_page(view: &RunView, now: UnixMs) -> String {
+/// A run as a page of text, with a section on its calls, if there is one.
+pub(crate) fn run_page(view: &RunView, calls: &str, now: UnixMs) -> String {
     let mut page = String::new();
     let name = view.name.as_deref().map(|name| format!("{name}  ")).unwrap_or_default();
     let _ = writeln!(page, "{name}{}  {}", view.run, view.phase);
@@ -115,8 +131,9 @@ pub(crate) fn run_page(view: &RunView, now: UnixMs) -> String {
     if view.awaiting != "nobody" {
         let _ = writeln!(page, "waits for    the {}: {}", view.awaiting, view.awaiting_what);
     }
-    let _ = writeln!(page, "blueprint    {} {}", view.pins.blueprint, view.pins.blueprint_digest);
-    let _ = writeln!(page, "revision     {} on {}, tree {}", view.revision, view.pins.base, view.head);
+    let _ = writeln!(page, "blueprint    {} {}", view.pins.blueprint, view.pins.blueprint_digest.short());
+    let _ =
+        writeln!(page, "revision     {} on {}, tree {}", view.revision, view.pins.base, view.head.short());
     let _ = writeln!(page, "profile      {}", view.pins.profile);
     if !view.plan.is_empty() {
         let _ = writeln!(page, "plan");
@@ -143,6 +160,7 @@ pub(crate) fn run_page(view: &RunView, now: UnixMs) -> String {
             let _ = writeln!(page, "  {path}");
         }
     }
+    page.push_str(calls);
     let _ = writeln!(page, "budget left");
     for limit in &view.remaining_budget {
         let _ = writeln!(page, "  {:<34} {}", limit.limit, left(limit));
@@ -153,7 +171,9 @@ pub(crate) fn run_page(view: &RunView, now: UnixMs) -> String {
             "approval     {} {} for {}, until {}",
             approval.state, approval.capability, approval.proposal, approval.expires
         );
-        let _ = writeln!(page, "             digest {}", approval.digest);
+        if approval.expected_sequence.is_some() {
+            let _ = writeln!(page, "  ambit approve {} --digest {}", approval.proposal, approval.digest);
+        }
     }
     if let Some(last) = &view.last_observation {
         let _ = writeln!(page, "last seen    {last}");

@@ -1,30 +1,40 @@
 use std::io::Write as _;
 
 use ambit_orchestrator::Observer;
-use ambit_run::{Event, State};
+use ambit_run::{Event, Phase, State};
+use tokio::sync::Notify;
 
-use crate::text::line;
+use crate::text::{line, printable};
 
 /// Tells on standard error what happens to a run, a line an event.
 pub(crate) struct Narrator {
     quiet: bool,
+    person: Notify,
 }
 
 impl Narrator {
-    pub(crate) const fn new(quiet: bool) -> Self {
-        Self { quiet }
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { quiet, person: Notify::new() }
+    }
+
+    /// Waits until the run waits for a person.
+    pub(crate) async fn person_is_needed(&self) {
+        self.person.notified().await;
     }
 }
 
 impl Observer for Narrator {
-    fn changed(&self, _: &State, events: &[Event]) {
+    fn changed(&self, state: &State, events: &[Event]) {
+        if state.phase() == Some(Phase::NeedsApproval) {
+            self.person.notify_one();
+        }
         if self.quiet {
             return;
         }
         let mut out = std::io::stderr().lock();
         for line in events.iter().filter_map(line) {
             // Nobody may be looking any more; the record is what counts.
-            let _ = writeln!(out, "  {line}");
+            let _ = writeln!(out, "  {}", printable(&line));
         }
     }
 }

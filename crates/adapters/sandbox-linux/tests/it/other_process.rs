@@ -37,7 +37,7 @@ fn is_alive(pid: i32) -> bool {
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
 }
 
-// proves E-P03 E-P04
+// proves E-P03 E-P04 D18
 // break crates/adapters/sandbox-linux/src/process.rs: `Ok(ticks) if ticks == self.start_ticks => Process::new(descriptor).map(Some),` -> `Ok(_) => Ok(None),`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_process_ends_a_sandbox_by_its_lease() {

@@ -68,7 +68,7 @@ async fn fifty_askers_get_one_sandbox() {
     hold(lifecycle::fifty_askers_get_one_sandbox).await;
 }
 
-// proves E-I13 E-P05
+// proves E-I13 E-P05 C12
 // break crates/adapters/sandbox-linux/src/verbs.rs: `Err(SandboxError::PreviewDenied)` -> `Err(SandboxError::Unavailable(Vec::new()))`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_preview_needs_a_grant() {
@@ -121,7 +121,7 @@ async fn bytes_that_are_not_text_survive() {
     hold(endings::bytes_that_are_not_text_survive).await;
 }
 
-// proves E-J10 D10
+// proves E-J10 D10 D6
 // break crates/adapters/sandbox-linux/src/verdict.rs: `(EndedBy::Deadline, _) => reached(ResourceLimit::Timeout),` -> `(EndedBy::Deadline, _) => Ending::Aborted,`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn time_by_the_clock() {
@@ -184,7 +184,7 @@ async fn what_is_not_a_file_is_refused() {
     hold(outputs::what_is_not_a_file_is_refused).await;
 }
 
-// proves E-J02 E-J13
+// proves E-J02 E-J13 E-Q03
 // break crates/adapters/sandbox-linux/guest/src/roles/guest.rs: `pub(crate) const SANDBOX_ID: u32 = 1000;` -> `pub(crate) const SANDBOX_ID: u32 = 0;`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_has_no_power() {

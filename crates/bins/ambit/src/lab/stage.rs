@@ -205,8 +205,20 @@ struct Temporary(PathBuf);
 
 impl Drop for Temporary {
     fn drop(&mut self) {
+        open_for_removal(&self.0);
         // What cannot be removed lies in the directory for temporary files, where it belongs to nobody's state.
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Makes the directories of images writable, which their own owner could not empty otherwise.
+fn open_for_removal(dir: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let _ = std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700));
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_for_removal(&entry.path());
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 use ambit_ports::sandbox::CapabilityManifest;
+use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::cli::BackendVerb;
@@ -13,23 +14,30 @@ pub(crate) async fn run(context: &Context, verb: BackendVerb) -> Result<Answer, 
     Answer::of(page(&manifest), &manifest)
 }
 
+/// A word of the manifest, as its JSON spells it.
+fn word(value: &impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
 fn page(manifest: &CapabilityManifest) -> String {
     let mut text = format!(
-        "{} {}\n  isolation     {:?}\n  egress        {:?}\n  secrets       {:?}\n  preview       {:?}\n  cancellation  {:?}\n  limits        memory by {:?}, processes by {:?}, processor by {:?}\n\nprobes\n",
+        "{} {}\n  isolation     {}\n  egress        {}\n  secrets       {}\n  preview       {}\n  cancellation  {}\n  limits        memory by {}, processes by {}, processor by {}\n\nprobes\n",
         manifest.backend_id,
         manifest.adapter_version,
-        manifest.isolation,
-        manifest.egress,
-        manifest.secret_delivery,
-        manifest.preview,
-        manifest.cancellation,
-        manifest.limits.memory,
-        manifest.limits.processes,
-        manifest.limits.cpu
+        word(&manifest.isolation),
+        word(&manifest.egress),
+        word(&manifest.secret_delivery),
+        word(&manifest.preview),
+        word(&manifest.cancellation),
+        word(&manifest.limits.memory),
+        word(&manifest.limits.processes),
+        word(&manifest.limits.cpu)
     );
     for probe in &manifest.evidence_probes {
         let mark = if probe.passed { "ok    " } else { "FAILED" };
-        text.push_str(&format!("  {mark} {:<40} {}\n", probe.id, probe.observed));
+        let row = format!("  {mark} {:<28} {}", probe.id.as_str(), probe.observed.replace('\t', " "));
+        text.push_str(row.trim_end());
+        text.push('\n');
     }
     for lack in &manifest.lacks {
         text.push_str(&format!("\nlacks {}: {}\n  mend: {}\n", lack.feature, lack.consequence, lack.mend));

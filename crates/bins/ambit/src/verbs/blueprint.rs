@@ -137,6 +137,8 @@ fn view(blueprint: &Blueprint, approved: Option<bool>) -> Result<Answer, Failure
         "digest": digest,
         "approved": approved,
         "goal": blueprint.spec.goal,
+        "scope": spec["scope"],
+        "protectedOracles": spec["protectedOracles"],
         "acceptanceCases": spec["acceptanceCases"],
         "gates": spec["gates"],
         "budgets": spec["runBudget"],
@@ -161,5 +163,28 @@ fn view(blueprint: &Blueprint, approved: Option<bool>) -> Result<Answer, Failure
         let cases: Vec<&str> = gate.cases.iter().map(CaseId::as_str).collect();
         text.push_str(&format!("  {:<28} {}\n", gate.id.as_str(), cases.join(", ")));
     }
+    text.push_str("\nscope\n");
+    for (name, words) in [
+        ("paths", &spec["scope"]["paths"]),
+        ("work", &spec["scope"]["work"]),
+        ("not", &spec["scope"]["outOfScope"]),
+        ("protected", &spec["protectedOracles"]["paths"]),
+    ] {
+        text.push_str(&format!("  {name:<10} {}\n", list(words)));
+    }
+    text.push_str("\nbudget\n");
+    for (limit, value) in spec["runBudget"].as_object().into_iter().flatten() {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        if limit != "maxToolCostMicroUsd" {
+            text.push_str(&format!("  {limit:<34} {value}\n"));
+        }
+    }
+    text.push_str(&format!("  {:<34} {}\n", "maxToolCostUsd", blueprint.spec.run_budget.max_tool_cost));
     Ok(Answer::new(text, json))
+}
+
+/// The words of a list in a document.
+fn list(words: &Value) -> String {
+    let words = words.as_array().into_iter().flatten().filter_map(Value::as_str);
+    words.collect::<Vec<_>>().join(", ")
 }

@@ -33,7 +33,7 @@ pub(crate) async fn run(context: &Context, verb: CatalogVerb) -> Result<Answer, 
         CatalogVerb::Pin { file, image } => {
             let text = pinned(context, &file, &image).await?;
             let json = json!({"catalog": text});
-            Ok(Answer::new(text, json))
+            Ok(Answer::new(text, json).verbatim())
         }
     }
 }
@@ -96,7 +96,7 @@ fn show(catalog: &NamedCommandCatalog, id: &GateId) -> Result<Answer, Failure> {
     })?;
     let limits = command.resources.limits;
     let text = format!(
-        "{}: {}\n  argv       {:?}\n  image      {}\n  memory     {}\n  processes  {}\n  processor  {} of a thousand, {} in all\n  time       {}\n  disk       {}\n  output     {}\n",
+        "{}: {}\n  argv       {:?}\n  image      {}\n  memory     {}\n  processes  {}\n  processor  {}/1000 of one, {} in all\n  time       {}\n  disk       {}\n  output     {}\n",
         command.id,
         command.summary,
         command.argv,

@@ -77,11 +77,6 @@ fn stream(name: &str, capture: &OutputCapture) -> String {
         return String::new();
     }
     let gap = if capture.truncated { "\n[...]\n" } else { "" };
-    format!(
-        "\n{name} ({}, {})\n{}{gap}{}\n",
-        capture.bytes,
-        capture.artifact.short(),
-        capture.head,
-        capture.tail
-    )
+    let said = format!("{}{gap}{}", capture.head, capture.tail);
+    format!("\n{name} ({}, {})\n{}\n", capture.bytes, capture.artifact.short(), said.trim_end())
 }

@@ -38,12 +38,27 @@ pub(crate) async fn import(
     services: &Services,
     dir: &Path,
 ) -> Result<(RevisionId, Digest), Failure> {
-    let import = take_in(context, services, dir).await?;
-    Ok((record(context, services, &import).await?, import.tree))
+    let import = read(context, services, dir).await?;
+    register(context, services, import).await
 }
 
-/// Keeps the content of a directory. It is no revision yet.
-pub(crate) async fn take_in(context: &Context, services: &Services, dir: &Path) -> Result<Import, Failure> {
+/// The newest revision that was imported with exactly this content, or else a new one: asking again for the same run
+/// is asking for the same base.
+pub(crate) async fn import_once(
+    context: &Context,
+    services: &Services,
+    dir: &Path,
+) -> Result<RevisionId, Failure> {
+    let import = read(context, services, dir).await?;
+    let project = services.project(&context.scope).await?;
+    let same = project.imports().filter(|(_, tree)| *tree == import.tree).map(|(revision, _)| revision).max();
+    match same {
+        Some(revision) => Ok(revision),
+        None => Ok(register(context, services, import).await?.0),
+    }
+}
+
+async fn read(context: &Context, services: &Services, dir: &Path) -> Result<Import, Failure> {
     let imported = import_directory(dir, &context.scope, services.blobs.as_ref(), ImportOptions::default())
         .await
         .map_err(|error| Failure::of(error.code(), &error))?;
@@ -51,17 +66,17 @@ pub(crate) async fn take_in(context: &Context, services: &Services, dir: &Path) 
     Ok(Import { tree, entries: imported.entries, source: "directory".to_owned() })
 }
 
-/// Makes content that is kept the next revision of the project.
-pub(crate) async fn record(
+async fn register(
     context: &Context,
     services: &Services,
-    import: &Import,
-) -> Result<RevisionId, Failure> {
-    services
+    import: Import,
+) -> Result<(RevisionId, Digest), Failure> {
+    let revision = services
         .projects
-        .import(&context.scope, import, &Context::user())
+        .import(&context.scope, &import, &Context::user())
         .await
-        .map_err(|error| Failure::of(error.code(), &error))
+        .map_err(|error| Failure::of(error.code(), &error))?;
+    Ok((revision, import.tree))
 }
 
 /// A revision of a project: where it came from and where it stands.
@@ -186,16 +201,8 @@ async fn diff(
     let json = json!({
         "before": before, "after": after, "digest": diff.digest, "comparison": diff.comparison, "patch": patch,
     });
-    let text =
-        if patch.is_empty() { format!("{before} and {after} are the same\n") } else { printable(&patch) };
+    let text = if patch.is_empty() { format!("{before} and {after} are the same\n") } else { patch };
     Ok(Answer::new(text, json))
-}
-
-/// The text without characters that a terminal would obey.
-fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { char::REPLACEMENT_CHARACTER } else { c })
-        .collect()
 }
 
 async fn eligible(context: &Context, services: &Services, revision: RevisionId) -> Result<Answer, Failure> {
@@ -207,7 +214,11 @@ async fn eligible(context: &Context, services: &Services, revision: RevisionId) 
     };
     let text = match &verdict.missing {
         None => format!("{revision} is eligible for preview: every link of its evidence holds\n"),
-        Some(_) => format!("{revision} is not eligible: {}\n", missing(&verdict)),
+        Some(_) => {
+            let why = missing(&verdict);
+            let why = why.strip_prefix(&format!("{revision}: ")).unwrap_or(&why);
+            format!("{revision} is not eligible: {why}\n")
+        }
     };
     Ok(Answer::of(text, &verdict)?.exiting(code))
 }

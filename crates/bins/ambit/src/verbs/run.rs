@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use ambit_agent_scripted::{ScriptedAgent, Transcript, TranscriptError};
 use ambit_blueprint::{BudgetCeilings, Document, NamedCommandCatalog, PolicyRef};
+use ambit_evidence::Link;
 use ambit_evidence::v1::{Actor, ActorKind};
 use ambit_ids::{DurationMs, RevisionId, limits};
 use ambit_orchestrator::{DriveError, InboxCommand, RunRef, StartError, StartRun, view};
@@ -12,10 +13,12 @@ use ambit_run::{AgentPin, Limit, Phase, State, StopReason};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
+use crate::calls::{calls, patches, section};
 use crate::cli::{ReviseArgs, RunVerb, StartArgs};
 use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::{Failure, exit};
+use crate::interrupt::interrupted;
 use crate::text::{line, run_page};
 use crate::verbs::blueprint::{newest, read, read_bytes};
 use crate::verbs::{export, revision};
@@ -112,19 +115,12 @@ pub(crate) fn scripted(file: &Path) -> Result<Arc<ScriptedAgent>, Failure> {
     Ok(Arc::new(ScriptedAgent::new(transcript).map_err(refused)?))
 }
 
-/// The revision to start from: one that there is, or a directory that becomes the next one. A directory that was imported
-/// as it is stays that revision, so that whoever repeats a start asks for the same run.
+/// The revision to start from: one that there is, or a directory that becomes the next one if it is none yet.
 async fn base(context: &Context, services: &Services, named: &str) -> Result<RevisionId, Failure> {
     if let Ok(revision) = named.parse::<RevisionId>() {
         return Ok(revision);
     }
-    let import = revision::take_in(context, services, Path::new(named)).await?;
-    let project = services.project(&context.scope).await?;
-    let known = project.imports().filter(|(_, tree)| *tree == import.tree).last();
-    let revision = match known {
-        Some((revision, _)) => revision,
-        None => revision::record(context, services, &import).await?,
-    };
+    let revision = revision::import_once(context, services, Path::new(named)).await?;
     context.note(&format!("{named} is {revision}"));
     Ok(revision)
 }
@@ -139,19 +135,25 @@ pub(crate) async fn drive(
     let narrator = Narrator::new(context.is_quiet());
     let driving = services.orchestrator.drive(run, agent, &narrator);
     tokio::pin!(driving);
-    let mut interrupted = false;
+    let mut cut_off = None;
     let state = loop {
-        tokio::select! {
+        let code = tokio::select! {
             result = &mut driving => break result.map_err(|error| drive_failure(&error))?,
-            _ = tokio::signal::ctrl_c(), if !interrupted => {
-                interrupted = true;
-                context.note("cancelling; the run stops its processes and keeps its trace");
-                leave_cancel(services, run).await?;
+            code = interrupted(), if cut_off.is_none() => code,
+            () = narrator.person_is_needed(), if context.is_alone() && cut_off.is_none() => {
+                context.note("a person must decide, and nobody may be asked");
+                exit::NEEDS_APPROVAL
             }
-        }
+        };
+        cut_off = Some(code);
+        context.note("cancelling; the run stops its processes and keeps its trace");
+        leave_cancel(services, run).await?;
     };
-    let answer = shown(services, &state)?;
-    Ok(if interrupted { answer.exiting(exit::INTERRUPTED) } else { answer })
+    let answer = shown(services, run, &state).await?;
+    Ok(match cut_off {
+        Some(code) if state.stop_reason() == Some(&StopReason::CustomerCancelled) => answer.exiting(code),
+        _ => answer,
+    })
 }
 
 fn drive_failure(error: &DriveError) -> Failure {
@@ -167,10 +169,27 @@ fn drive_failure(error: &DriveError) -> Failure {
     }
 }
 
-fn shown(services: &Services, state: &State) -> Result<Answer, Failure> {
+/// A run as a page, and in JSON with every call and patch too. Whoever followed the run was told of the calls.
+async fn shown(services: &Services, run: &RunRef, state: &State) -> Result<Answer, Failure> {
+    page(services, run, state, false).await
+}
+
+async fn page(services: &Services, run: &RunRef, state: &State, with_calls: bool) -> Result<Answer, Failure> {
     let now = services.clock.now();
-    let seen = view(state, now).ok_or_else(|| Failure::new("RUN_NOT_FOUND", "there is no such run"))?;
-    Ok(Answer::of(run_page(&seen, now), &seen)?.exiting(exit_of(state)))
+    let missing = || Failure::new("RUN_NOT_FOUND", "there is no such run");
+    let seen = view(state, now).ok_or_else(missing)?;
+    let calls = calls(&links(services, run).await?);
+    let section = if with_calls { section(&calls) } else { String::new() };
+    let mut answer = Answer::of(run_page(&seen, &section, now), &seen)?.exiting(exit_of(state));
+    answer.json["calls"] = json!(calls);
+    answer.json["patches"] = json!(state.dossier().map(patches));
+    Ok(answer)
+}
+
+async fn links(services: &Services, run: &RunRef) -> Result<Vec<Link>, Failure> {
+    let loaded =
+        services.journal.load(&run.stream()).await.map_err(|error| Failure::of(error.code(), &error))?;
+    Ok(loaded.links)
 }
 
 /// The exit code of a run: what it ended by.
@@ -226,8 +245,8 @@ async fn list(context: &Context) -> Result<Answer, Failure> {
 
 async fn show(context: &Context, named: &str) -> Result<Answer, Failure> {
     let services = context.open()?;
-    let (_, state) = services.run(&context.scope, named).await?;
-    Ok(shown(&services, &state)?.exiting(exit::OK))
+    let (run, state) = services.run(&context.scope, named).await?;
+    Ok(page(&services, &run, &state, true).await?.exiting(exit::OK))
 }
 
 /// Follows a run that another process drives, from its first record on.
@@ -236,24 +255,23 @@ async fn watch(context: &Context, named: &str) -> Result<Answer, Failure> {
     let (run, _) = services.run(&context.scope, named).await?;
     let mut told = 0;
     loop {
-        let loaded =
-            services.journal.load(&run.stream()).await.map_err(|error| Failure::of(error.code(), &error))?;
-        for link in loaded.links.iter().skip(told) {
+        let links = links(&services, &run).await?;
+        for link in links.iter().skip(told) {
             let event = link.record.event().map_err(|error| Failure::of("RECORD_UNREADABLE", &error))?;
             if let Some(line) = line(&event) {
                 context.note(&format!("  {line}"));
             }
         }
-        told = loaded.links.len();
-        let state = ambit_orchestrator::fold(&loaded.links)
-            .map_err(|error| Failure::of("RECORD_UNREADABLE", &error))?;
+        told = links.len();
+        let state =
+            ambit_orchestrator::fold(&links).map_err(|error| Failure::of("RECORD_UNREADABLE", &error))?;
         if matches!(state, State::Ended(_)) {
-            return shown(&services, &state);
+            return shown(&services, &run, &state).await;
         }
         let pause = services.clock.now().saturating_add(DurationMs::new(100));
         tokio::select! {
             () = services.clock.sleep_until(pause) => {}
-            _ = tokio::signal::ctrl_c() => return Ok(shown(&services, &state)?.exiting(exit::INTERRUPTED)),
+            code = interrupted() => return Ok(shown(&services, &run, &state).await?.exiting(code)),
         }
     }
 }
@@ -278,10 +296,10 @@ async fn cancel(context: &Context, named: &str) -> Result<Answer, Failure> {
         let state =
             services.orchestrator.state(&run).await.map_err(|error| Failure::of(error.code(), &error))?;
         if matches!(state, State::Ended(_)) {
-            return Ok(shown(&services, &state)?.exiting(exit::OK));
+            return Ok(shown(&services, &run, &state).await?.exiting(exit::OK));
         }
         match services.orchestrator.wind_down(&run, &narrator).await {
-            Ok(state) => return Ok(shown(&services, &state)?.exiting(exit::OK)),
+            Ok(state) => return Ok(shown(&services, &run, &state).await?.exiting(exit::OK)),
             Err(DriveError::Lease(_)) => {
                 let pause = services.clock.now().saturating_add(DurationMs::new(100));
                 services.clock.sleep_until(pause).await;
@@ -297,7 +315,7 @@ async fn resume(context: &Context, named: &str, transcript: &Path) -> Result<Ans
     let project = services.project(&context.scope).await?;
     // The process that ended a run may have died before the project knew of it.
     if matches!(state, State::Ended(_)) && project.closed(&run.run).is_some() {
-        return shown(&services, &state);
+        return shown(&services, &run, &state).await;
     }
     drive(context, &services, &run, scripted(transcript)?).await
 }

@@ -10,8 +10,11 @@ pub(crate) fn run(verb: &ToolsVerb) -> Result<Answer, Failure> {
     let mut text = String::new();
     let mut tools: Vec<Value> = Vec::new();
     for tool in TOOLS {
+        if !text.is_empty() {
+            text.push('\n');
+        }
         text.push_str(&format!(
-            "{}\n  {}\n  in   {}\n  out  {}\n  side effect {}, at most {} ms, {} bytes inline\n\n",
+            "{}\n  {}\n  in   {}\n  out  {}\n  side effect {}, at most {} ms, {} bytes inline\n",
             tool.name,
             tool.summary,
             fields(tool.input),
@@ -40,5 +43,5 @@ fn fields(fields: &[Field]) -> String {
             format!("{}{}: {}", field.name, if field.required { "" } else { "?" }, field.kind.as_str())
         })
         .collect();
-    described.join(", ")
+    described.join("\n       ")
 }

@@ -91,14 +91,14 @@ fn row(record: &Record) -> String {
         ActorKind::Human => "person",
         ActorKind::Service => "ambit",
     };
-    format!("{:>5}  {}  {actor:<6}  {:<22} {}\n", record.seq, record.ts, record.kind(), what(record))
+    format!("{:>5}  {}  {actor:<6}  {}\n", record.seq, record.ts, what(record))
 }
 
 fn what(record: &Record) -> String {
     match &record.body {
-        Body::Project(body) => text::project_line(body),
+        Body::Project(body) => format!("{:<20}  {}", record.kind(), text::project_line(body)),
         Body::Run(_) => match record.event() {
-            Ok(event) => text::line(&event).unwrap_or_default(),
+            Ok(event) => text::line(&event).unwrap_or_else(|| format!("({})", record.kind())),
             Err(error) => format!("unreadable: {error}"),
         },
     }

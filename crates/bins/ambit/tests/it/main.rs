@@ -7,13 +7,22 @@
     reason = "these are tests, helpers included"
 )]
 
+mod approvals;
 mod bad_home;
 mod bad_input;
 mod crash;
 mod elsewhere;
 mod evidence;
+mod grants;
 mod hostile_agents;
+mod lab;
+mod limits;
 mod observed;
 mod ordinary_run;
+mod readme;
 mod rig;
+mod secrets;
+mod stable;
 mod tamper;
+mod tenants;
+mod views;

@@ -2,9 +2,10 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -19,6 +20,9 @@ pub(crate) const CHECK: &str = "said=$(sh greet.sh ada) || exit 1\n[ \"$said\" =
 /// The patch that makes the gate pass.
 pub(crate) const FIX: &str =
     "--- a/greet.sh\n+++ b/greet.sh\n@@ -1,2 +1,2 @@\n #!/bin/sh\n-echo hello\n+echo \"hello $1\"\n";
+
+/// Adds a dependency that nobody approved.
+pub(crate) const DEPENDENCY: &str = "--- /dev/null\n+++ b/requirements.txt\n@@ -0,0 +1 @@\n+attrs==25.3.0\n";
 
 static HOME: OnceLock<Prepared> = OnceLock::new();
 static PROJECTS: AtomicU32 = AtomicU32::new(0);
@@ -83,12 +87,31 @@ fn fresh_home() -> PathBuf {
         let left = entry.file_name().into_string().unwrap_or_default();
         let is_ours = left.strip_prefix("home-").is_some_and(|pid| !Path::new("/proc").join(pid).exists());
         if is_ours {
+            // The directories of images are read-only, which an ordinary user cannot empty.
+            let _ = Command::new("chmod").args(["-R", "u+w"]).arg(entry.path()).status();
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
     let home = root.join(format!("home-{}", std::process::id()));
     std::fs::create_dir(&home).unwrap();
     home
+}
+
+/// Whether a file below holds this text, images aside.
+pub(crate) fn finds_in(dir: &Path, text: &str) -> bool {
+    std::fs::read_dir(dir).unwrap().flatten().any(|entry| {
+        let (path, kind) = (entry.path(), entry.file_type().unwrap());
+        if kind.is_dir() {
+            return entry.file_name() != "images" && finds_in(&path, text);
+        }
+        let content = if kind.is_file() { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
+        content.windows(text.len()).any(|window| window == text.as_bytes())
+    })
+}
+
+/// Whether this machine meets the strictest built-in profile.
+pub(crate) fn meets_secure_generation() -> bool {
+    profile() == "secure-generation-v1"
 }
 
 fn command(home: &Path, project: &str) -> Command {
@@ -118,10 +141,15 @@ impl Project {
     /// A project with the application, its catalog, and an approved blueprint.
     pub(crate) fn new() -> Self {
         let project = Self::empty();
-        project.write("blueprint.yaml", &blueprint(""));
-        project.ambit(["approver", "init", "--name", "ada", "--out", "approver.key"]).well();
-        project.approve("blueprint.yaml").well();
+        project.approve_as_ada();
         project
+    }
+
+    /// Makes ada an approver and approves the blueprint.
+    pub(crate) fn approve_as_ada(&self) {
+        self.write("blueprint.yaml", &blueprint(""));
+        self.ambit(["approver", "init", "--name", "ada", "--out", "approver.key"]).well();
+        self.approve("blueprint.yaml").well();
     }
 
     /// A project with the application and its documents, and nothing registered or approved.
@@ -170,7 +198,11 @@ impl Project {
     pub(crate) fn start_words(&self, name: &str, agent: &str) -> Vec<String> {
         let file = format!("{name}.agent.yaml");
         self.write(&file, agent);
-        let base = if self.path("base").exists() { "base" } else { "app" };
+        self.start_on("app", name, file)
+    }
+
+    /// The words that start a run on this base, with the agent of this file.
+    pub(crate) fn start_on(&self, base: &str, name: &str, file: String) -> Vec<String> {
         [
             "run",
             "start",
@@ -187,6 +219,48 @@ impl Project {
         .map(str::to_owned)
         .chain([file, "--profile".to_owned(), self.profile.to_owned()])
         .collect()
+    }
+
+    /// A run as it is seen now.
+    pub(crate) fn show(&self, run: &str) -> Value {
+        self.ambit(["run", "show", run, "--json"]).well().json()
+    }
+
+    /// A run as it is seen once it looks as it must, which it has to in good time.
+    pub(crate) fn until(&self, run: &str, looks: impl Fn(&Value) -> bool) -> Value {
+        let late = Instant::now() + Duration::from_secs(60);
+        loop {
+            let answered = self.ambit(["run", "show", run, "--json"]);
+            if answered.code == 0 {
+                let seen = answered.json();
+                if looks(&seen) {
+                    return seen;
+                }
+                assert!(Instant::now() < late, "{seen}");
+            }
+            assert!(Instant::now() < late, "{answered:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The binary at work, with nobody to listen to it.
+    pub(crate) fn spawn(&self, words: Vec<String>) -> Child {
+        self.command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// A credential of the right form that nobody holds.
+    pub(crate) fn forged_credential(&self) -> String {
+        let key = std::fs::read_to_string(self.path("approver.key")).unwrap();
+        let last = if key.trim_end().ends_with('0') { '1' } else { '0' };
+        let mut forged = key.trim_end().to_owned();
+        forged.pop();
+        forged.push(last);
+        forged
+    }
+
+    /// Whether this text stands anywhere in the state of all projects.
+    pub(crate) fn finds(&self, text: &str) -> bool {
+        finds_in(self.home(), text)
     }
 
     /// Starts a run and waits for its end.

@@ -35,7 +35,7 @@ const SHORTFALLS: [Shortfall; 12] = [
     ("aggregateLimits: enforced", |it| it.limits.cpu = Enforcer::RlimitPerProcess),
 ];
 
-// proves E-I05 E-I06 E-I10
+// proves E-I05 E-I06 E-I10 C11
 // break crates/control-plane/sandboxes/src/admission.rs: `("egress: deny-all", manifest.egress == Egress::DenyAll, format!("{:?}", manifest.egress)),` -> `("egress: deny-all", manifest.egress != Egress::Unproven, format!("{:?}", manifest.egress)),`
 // break crates/control-plane/sandboxes/src/admission.rs: `.filter(|probe| !probe.passed)` -> `.filter(|probe| !probe.passed && probe.observed.is_empty())`
 #[test]

@@ -50,13 +50,13 @@ fn the_profile_for_secure_generation_says_what_it_must() {
     );
 }
 
-// proves E-I06
+// proves E-I06 C6 C7
 // break crates/domain/blueprint/src/cursor/scalar.rs: `W::WORDS.iter().find(|word| word.spelled() == text)` -> `W::WORDS.iter().find(|word| word.spelled() == text || text == "danger-full-access")`
 #[test]
 fn no_other_level_can_be_asked_for() {
     let text = builtin::SECURE_GENERATION_V1.text;
     for (word, others) in [
-        ("dedicated-sandbox-per-run", ["shared-sandbox", "danger-full-access", "none"]),
+        ("dedicated-sandbox-per-run", ["shared-sandbox", "danger-full-access", "host"]),
         ("deny-all", ["allow-all", "explicit-allowlist", "danger-full-access"]),
         ("brokered-no-plaintext", ["environment", "plaintext", "danger-full-access"]),
         ("disabled-until-explicit-grant", ["authenticated", "enabled", "danger-full-access"]),

@@ -1,0 +1,110 @@
+//! A person decides about one proposal, with a credential that no run can read.
+
+use serde_json::Value;
+
+use crate::rig::{DEPENDENCY, FIX, GATE, PLAN, Project, patch, transcript};
+
+const ASK: &str = "    - say: { tool: request_scoped_approval, input: { proposalId: \"${proposal}\", capability: \
+                   dependency.add, reason: Greeting needs it } }\n";
+
+/// An agent that proposes a dependency, asks for it, proposes it twice more, and does the job.
+fn asking() -> String {
+    let add = patch(DEPENDENCY, "");
+    transcript(&format!("{PLAN}{add}{ASK}{add}{}{GATE}", patch(FIX, "")), "finish")
+}
+
+/// The question that a run waits with.
+fn question(project: &Project, run: &str) -> (String, String) {
+    let seen = project.until(run, |run| run["phase"] == "needs-approval");
+    let asked = &seen["approvals"][0];
+    assert_eq!((&seen["awaiting"], &asked["state"]), (&"person".into(), &"pending".into()));
+    let content = &asked["content"];
+    for part in ["subject", "target", "expectedEffect", "evidence", "rollback", "capability"] {
+        assert!(!content[part].is_null(), "{part}: {content}");
+    }
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    (text(&asked["proposal"]), text(&asked["digest"]))
+}
+
+fn decide(project: &Project, verdict: &str, proposal: &str, digest: &str, key: &str) -> crate::rig::Answered {
+    project.ambit([verdict, proposal, "--digest", digest, "--credential-file", key])
+}
+
+// proves C25 E-H03 E-H05
+// break crates/bins/ambit/src/verbs/approve.rs: `if pending.digest != arguments.digest {` -> `if false {`
+// break crates/domain/run/src/step/propose.rs: `draft.push(Event::ApprovalConsumed { turn, receipt });` -> `let _ = receipt;`
+#[test]
+fn an_approval_counts_once_and_only_for_what_was_seen() {
+    let project = Project::new();
+    let mut driving = project.spawn(project.start_words("asks", &asking()));
+    let (proposal, digest) = question(&project, "asks");
+
+    let other = format!("sha256:{}", "0".repeat(64));
+    let wrong = decide(&project, "approve", &proposal, &other, "approver.key");
+    assert!(wrong.code == 8 && wrong.err.contains("APPROVAL_NOT_AWAITED"), "{wrong:?}");
+    let unknown = decide(&project, "approve", "prop_0123456789abcdef", &digest, "approver.key");
+    assert!(unknown.code == 11 && unknown.err.contains("PROPOSAL_NOT_FOUND"), "{unknown:?}");
+    let bare = project.ambit(["approve", &proposal, "--digest", &digest]);
+    assert!(bare.code == 4 && bare.err.contains("CREDENTIAL_REFUSED"), "{bare:?}");
+    project.write("forged.key", &project.forged_credential());
+    let forged = decide(&project, "approve", &proposal, &digest, "forged.key");
+    assert!(forged.code == 4 && forged.err.contains("CREDENTIAL_REFUSED"), "{forged:?}");
+    assert_eq!(project.show("asks")["phase"], "needs-approval", "none of it counted");
+
+    let approved = decide(&project, "approve", &proposal, &digest, "approver.key").well();
+    assert!(approved.out.contains("approved by ada"), "{}", approved.out);
+    assert_eq!(driving.wait().unwrap().code(), Some(0));
+    let seen = project.show("asks");
+    assert_eq!((&seen["phase"], &seen["approvals"][0]["state"]), (&"completed".into(), &"used".into()));
+    let again = decide(&project, "approve", &proposal, &digest, "approver.key");
+    assert!(again.code == 11 && again.err.contains("PROPOSAL_NOT_FOUND"), "{again:?}");
+    project.ambit(["trace", "verify", "asks"]).well();
+}
+
+// proves E-H03
+// break crates/bins/ambit/src/verbs/mod.rs: `approve::decide(&context, arguments, false).await` -> `approve::decide(&context, arguments, true).await`
+#[test]
+fn what_is_denied_is_never_done() {
+    let project = Project::new();
+    let mut driving = project.spawn(project.start_words("asks", &asking()));
+    let (proposal, digest) = question(&project, "asks");
+    let denied = decide(&project, "deny", &proposal, &digest, "approver.key").well();
+    assert!(denied.out.contains("rejected by ada"), "{}", denied.out);
+    driving.wait().unwrap();
+    let changed = project.show("asks")["changedFiles"].to_string();
+    assert!(!changed.contains("requirements.txt"), "{changed}");
+    project.ambit(["trace", "verify", "asks"]).well();
+}
+
+#[test]
+fn nobody_is_waited_for_where_nobody_may_be_asked() {
+    let project = Project::new();
+    let mut words = project.start_words("alone", &asking());
+    words.push("--no-input".to_owned());
+    let ended = project.ambit(&words);
+    assert_eq!(ended.code, 6, "{ended:?}");
+    assert!(ended.err.contains("a person must decide"), "{}", ended.err);
+    let seen = project.show("alone");
+    assert_eq!((&seen["phase"], seen["changedFiles"].to_string().as_str()), (&"cancelled".into(), "[]"));
+}
+
+// proves E-H04
+// break crates/bins/ambit/src/verbs/approver.rs: `.mode(0o600)` -> `.mode(0o644)`
+#[test]
+fn a_credential_is_in_one_file_and_no_run_can_read_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::empty();
+    // A gate that tries to find it: in its environment, and wherever a person might keep it.
+    project.write(
+        "app/check.sh",
+        "set\ncat /proc/self/environ /proc/1/environ /proc/1/cmdline\nfor f in /root/* /root/.* /home/*/* /tmp/* ./* ../*; do\n\
+         [ -f \"$f\" ] && cat \"$f\"\ndone\nsh greet.sh ada | grep -q 'hello ada'\n",
+    );
+    project.approve_as_ada();
+    let key = std::fs::read_to_string(project.path("approver.key")).unwrap();
+    let mode = std::fs::metadata(project.path("approver.key")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    project.start("seeks", &transcript(&format!("{PLAN}{}{GATE}", patch(FIX, "")), "finish")).well();
+    assert!(!project.finds(key.trim()), "the credential is in the state");
+    assert!(project.finds("Greet by name"), "what is kept can be found");
+}
