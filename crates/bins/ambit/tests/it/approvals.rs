@@ -97,7 +97,7 @@ fn a_credential_is_in_one_file_and_no_run_can_read_it() {
     // A gate that tries to find it: in its environment, and wherever a person might keep it.
     project.write(
         "app/check.sh",
-        "set\ncat /proc/self/environ /proc/1/environ /proc/1/cmdline\nfor f in /root/* /root/.* /home/*/* /tmp/* ./* ../*; do\n\
+        "set\ncat /proc/self/environ /proc/1/environ /proc/1/cmdline\nfor f in ~/* ~/.* /home/*/* /tmp/* ./* ../*; do\n\
          [ -f \"$f\" ] && cat \"$f\"\ndone\nsh greet.sh ada | grep -q 'hello ada'\n",
     );
     project.approve_as_ada();

@@ -6,6 +6,7 @@
     clippy::panic,
     reason = "these are tests, helpers included"
 )]
+#![allow(clippy::print_stdout, reason = "a test that skips something says so")]
 
 mod approvals;
 mod bad_home;

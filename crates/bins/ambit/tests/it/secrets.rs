@@ -6,7 +6,7 @@ const THOUGHT: &str = "CANARY-thought-5b0e";
 const SECRET: &str = "CANARY-secret-c41d";
 
 // proves E-B05
-// break crates/domain/run/src/answer.rs: `let is_name = text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:*".contains(c));` -> `let is_name = !text.is_empty();`
+// break crates/domain/run/src/answer/typed.rs: `let is_name = text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:*".contains(c));` -> `let is_name = !text.is_empty();`
 #[test]
 fn neither_a_thought_nor_a_secret_is_kept_or_shown() {
     let project = Project::empty();
