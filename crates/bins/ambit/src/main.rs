@@ -9,6 +9,7 @@ mod compose;
 mod context;
 mod failure;
 mod home;
+mod input_file;
 mod interrupt;
 mod lab;
 mod story;

@@ -1,5 +1,6 @@
 //! The lab: the whole story on the example application, on real parts, in a home of its own.
 
+mod example;
 mod extra;
 mod first;
 mod revision;
@@ -16,8 +17,6 @@ use crate::lab::stage::Stage;
 use crate::story::Story;
 
 pub(crate) use smoke::run as smoke;
-
-include!(concat!(env!("OUT_DIR"), "/example.rs"));
 
 /// Plays the lab. Every fact is read from the evidence; the scripted agent asserts nothing.
 pub(crate) async fn run(context: &Context, arguments: LabArgs) -> Result<Answer, Failure> {

@@ -11,7 +11,7 @@ use crate::cli::{CredentialArgs, DecideArgs};
 use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::verbs::blueprint::read_bytes;
+use crate::input_file::read_bytes;
 
 /// Decides about a proposal. The decision is signed here, and left for whoever drives the run.
 pub(crate) async fn decide(

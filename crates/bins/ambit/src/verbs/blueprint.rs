@@ -1,20 +1,21 @@
 use std::path::Path;
 
-use ambit_blueprint::{Blueprint, Document, DocumentError, ExecutionCapabilityProfile};
+use ambit_blueprint::{Blueprint, Document, ExecutionCapabilityProfile};
 use ambit_evidence::Project;
-use ambit_ids::{BlueprintId, CaseId, Digest, limits};
+use ambit_ids::{BlueprintId, CaseId, Digest};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::cli::{BlueprintVerb, ProfileVerb};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::input_file::read_document;
 use crate::verbs::approve::credential;
 
 pub(crate) async fn run(context: &Context, verb: BlueprintVerb) -> Result<Answer, Failure> {
     match verb {
         BlueprintVerb::Validate { file } => {
-            let blueprint = read(&file, Blueprint::parse)?;
+            let blueprint = read_document(&file, Blueprint::parse)?;
             let digest = digest_of(&Document::Blueprint(Box::new(blueprint.clone())))?;
             let (name, version) = (&blueprint.metadata.name, blueprint.metadata.version);
             Ok(Answer::new(
@@ -23,7 +24,7 @@ pub(crate) async fn run(context: &Context, verb: BlueprintVerb) -> Result<Answer
             ))
         }
         BlueprintVerb::Approve { file, credential: named } => {
-            let blueprint = read(&file, Blueprint::parse)?;
+            let blueprint = read_document(&file, Blueprint::parse)?;
             let services = context.open()?;
             let credential = credential(context, &named)?;
             let digest = services
@@ -43,50 +44,13 @@ pub(crate) async fn run(context: &Context, verb: BlueprintVerb) -> Result<Answer
 
 pub(crate) fn profile(verb: ProfileVerb) -> Result<Answer, Failure> {
     let ProfileVerb::Validate { file } = verb;
-    let profile = read(&file, ExecutionCapabilityProfile::parse)?;
+    let profile = read_document(&file, ExecutionCapabilityProfile::parse)?;
     let name = profile.metadata.name.clone();
     let digest = digest_of(&Document::Profile(Box::new(profile)))?;
     Ok(Answer::new(
         format!("{} is an execution profile: {name}\n{digest}\n", file.display()),
         json!({"valid": true, "name": name, "digest": digest}),
     ))
-}
-
-/// Reads a document from a file, and tells what is wrong with it with its place.
-pub(crate) fn read<T>(
-    file: &Path,
-    parse: impl Fn(&str, &[u8]) -> Result<T, DocumentError>,
-) -> Result<T, Failure> {
-    // One byte more than a document may have, so that it is refused as a document is.
-    let bytes = read_start(file, limits::DOCUMENT_BYTES + 1)?;
-    parse(&file.to_string_lossy(), &bytes).map_err(|error| {
-        let code = error.code().to_string();
-        Failure::new(code, format!("{} cannot be used\n{}", file.display(), error.render()))
-    })
-}
-
-/// Reads a file that must not be larger than it may be.
-pub(crate) fn read_bytes(file: &Path, limit: usize) -> Result<Vec<u8>, Failure> {
-    let bytes = read_start(file, limit + 1)?;
-    if bytes.len() > limit {
-        return Err(Failure::new(
-            "USAGE_FILE_TOO_LARGE",
-            format!("{} has more than the {limit} bytes that are read", file.display()),
-        ));
-    }
-    Ok(bytes)
-}
-
-/// The first bytes of a file, however many there are.
-fn read_start(file: &Path, length: usize) -> Result<Vec<u8>, Failure> {
-    use std::io::Read as _;
-    let failed = |error: std::io::Error| {
-        Failure::new("USAGE_FILE_UNREADABLE", format!("{} cannot be read: {error}", file.display()))
-    };
-    let opened = std::fs::File::open(file).map_err(failed)?;
-    let mut bytes = Vec::new();
-    opened.take(length as u64).read_to_end(&mut bytes).map_err(failed)?;
-    Ok(bytes)
 }
 
 pub(crate) fn digest_of(document: &Document) -> Result<Digest, Failure> {
@@ -96,7 +60,7 @@ pub(crate) fn digest_of(document: &Document) -> Result<Digest, Failure> {
 async fn show(context: &Context, named: &str) -> Result<Answer, Failure> {
     let path = Path::new(named);
     if path.exists() {
-        return view(&read(path, Blueprint::parse)?, None);
+        return view(&read_document(path, Blueprint::parse)?, None);
     }
     let missing = || {
         Failure::new("BLUEPRINT_NOT_FOUND", format!("there is no file and no registered blueprint {named}"))

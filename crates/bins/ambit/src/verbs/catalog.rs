@@ -8,7 +8,8 @@ use crate::answer::Answer;
 use crate::cli::CatalogVerb;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::verbs::blueprint::{digest_of, read, read_bytes};
+use crate::input_file::{read_bytes, read_document};
+use crate::verbs::blueprint::digest_of;
 
 /// What stands in a catalog where the digest of an image is to be put.
 const IMAGE_MARK: &str = "${image}";
@@ -18,7 +19,7 @@ pub(crate) async fn run(context: &Context, verb: CatalogVerb) -> Result<Answer, 
         CatalogVerb::List { file } => list(&catalog(context, file.as_deref()).await?),
         CatalogVerb::Show { command, file } => show(&catalog(context, file.as_deref()).await?, &command),
         CatalogVerb::Register { file } => {
-            let document = Document::Catalog(read(&file, NamedCommandCatalog::parse)?);
+            let document = Document::Catalog(read_document(&file, NamedCommandCatalog::parse)?);
             let services = context.open()?;
             let digest = services
                 .projects
@@ -58,7 +59,7 @@ async fn pinned(context: &Context, file: &Path, image: &ImageName) -> Result<Str
 
 async fn catalog(context: &Context, file: Option<&Path>) -> Result<NamedCommandCatalog, Failure> {
     if let Some(file) = file {
-        return read(file, NamedCommandCatalog::parse);
+        return read_document(file, NamedCommandCatalog::parse);
     }
     let services = context.open()?;
     let project = services.project(&context.scope).await?;

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::answer::Answer;
 use crate::cli::ProbeVerb;
 use crate::failure::{Failure, exit};
-use crate::verbs::blueprint::read;
+use crate::input_file::read_document;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -27,7 +27,7 @@ struct Probed {
 /// made, no run exists, nothing is stored.
 pub(crate) fn run(verb: &ProbeVerb) -> Result<Answer, Failure> {
     let ProbeVerb::Run { archetypes } = verb;
-    let blueprint = read(archetypes, Blueprint::parse)?;
+    let blueprint = read_document(archetypes, Blueprint::parse)?;
     let rules = Rules::built_in()?;
     let probed: Result<Vec<Probed>, Failure> =
         blueprint.spec.archetype_probes.iter().map(|probe| one(probe, &blueprint, &rules)).collect();

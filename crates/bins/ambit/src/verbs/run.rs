@@ -18,9 +18,10 @@ use crate::cli::{ReviseArgs, RunVerb, StartArgs};
 use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::{Failure, exit};
+use crate::input_file::{read_bytes, read_document};
 use crate::interrupt::interrupted;
 use crate::text::{line, run_page};
-use crate::verbs::blueprint::{newest, read, read_bytes};
+use crate::verbs::blueprint::newest;
 use crate::verbs::{export, revision};
 use crate::watch::Narrator;
 
@@ -44,7 +45,7 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
     let agent = scripted(&arguments.agent)?;
     let services = context.open()?;
     if let Some(file) = &arguments.catalog {
-        let document = Document::Catalog(read(file, NamedCommandCatalog::parse)?);
+        let document = Document::Catalog(read_document(file, NamedCommandCatalog::parse)?);
         services
             .projects
             .register(&context.scope, &document, &Context::user())
