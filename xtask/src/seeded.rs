@@ -8,6 +8,15 @@ pub(crate) fn fresh_seed() -> u64 {
     RandomState::new().hash_one(0_u8) >> 32
 }
 
+/// The seed of a content: whoever runs the same content again repeats every choice. FNV-1a (Fowler, Noll and Vo).
+pub(crate) fn seed_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> u64 {
+    let bytes = texts.into_iter().flat_map(|text| text.bytes().chain([0]));
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    hash >> 32
+}
+
 pub(crate) struct Seeded {
     state: u64,
 }
@@ -55,6 +64,16 @@ mod tests {
     fn the_sequence_is_the_published_one() {
         let mut seeded = Seeded::new(1_234_567);
         assert_eq!([seeded.next(), seeded.next()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
+    }
+
+    #[test]
+    fn a_seed_follows_from_the_content() {
+        assert_eq!(
+            seed_of(["foobar"]),
+            0x3453_1ca7,
+            "the upper half of the hash of seven bytes, a zero last"
+        );
+        assert_ne!(seed_of(["ab", "c"]), seed_of(["a", "bc"]));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
-use crate::seeded::fresh_seed;
+use crate::seeded::seed_of;
 use crate::verdict::Verdict;
 use crate::workspace::Workspace;
 use crate::{check, requirements};
@@ -31,10 +31,11 @@ pub(crate) fn run(words: &[String]) -> Result<Verdict, Failure> {
     let mut arguments = Arguments::new(words);
     let filter = arguments.after_dashes();
     let install = arguments.flag("--install");
-    let seed = arguments.number("--seed")?.unwrap_or_else(fresh_seed);
+    let seed = arguments.number("--seed")?;
     arguments.rest()?;
 
     let workspace = Workspace::open()?;
+    let seed = seed.unwrap_or_else(|| seed_of(workspace.texts.values().map(String::as_str)));
     let missing = if install { needs::install_missing()? } else { needs::missing() };
     let (ended_well, tally) = output::run_tests(&workspace, &filter)?;
     let tests = Verdict::green_if(ended_well && tally.ran() > 0).and(cases_verdict(&workspace, &tally));
