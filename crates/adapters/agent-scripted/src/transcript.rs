@@ -308,6 +308,20 @@ mod tests {
     }
 
     #[test]
+    fn the_transcript_on_the_page_is_one() {
+        let page = include_str!("../../../../docs/documents.md");
+        let block = page.split("```yaml transcript\n").nth(1).and_then(|rest| rest.split("```").next());
+        let patches = |_: &str| Some("--- a\n".to_owned());
+        let transcript =
+            Transcript::read(Path::new("documents.md"), block.unwrap().as_bytes(), &patches).unwrap();
+        assert_eq!(transcript.lines.len(), 5);
+        for word in ["silence", "lie", "loop", "overspend", "shell", "obey", "prose", "flood"] {
+            assert!(page.contains(&format!("`{word}`")));
+            read(&format!("spec: {{turnQuoteUsd: 0, then: {word}}}")).unwrap();
+        }
+    }
+
+    #[test]
     fn reasoning_is_dropped_where_it_is_read() {
         let transcript = read(
             "spec:\n  turnQuoteUsd: 0\n  turns:\n    - say: {tool: a}\n      reasoning: CANARY-thought\n  then: finish\n",

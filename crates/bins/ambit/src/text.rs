@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use ambit_evidence::v1::ProjectBody;
-use ambit_ids::UnixMs;
+use ambit_ids::{Digest, UnixMs};
 use ambit_orchestrator::{LimitView, RunView, ended};
 use ambit_run::{CallDecided, CallOutcome, Event, Observation, ToolCall};
 
@@ -172,7 +172,7 @@ pub(crate) fn run_page(view: &RunView, calls: &str, now: UnixMs) -> String {
             approval.state, approval.capability, approval.proposal, approval.expires
         );
         if approval.expected_sequence.is_some() {
-            let _ = writeln!(page, "  ambit approve {} --digest {}", approval.proposal, approval.digest);
+            let _ = writeln!(page, "{}", how_to_decide(&approval.proposal, approval.digest));
         }
     }
     if let Some(last) = &view.last_observation {
@@ -187,6 +187,33 @@ pub(crate) fn run_page(view: &RunView, calls: &str, now: UnixMs) -> String {
     }
     let _ = writeln!(page, "as of        {now}");
     page
+}
+
+/// What whoever followed a run may want to do now.
+pub(crate) fn next_steps(view: &RunView) -> String {
+    let named = view.name.as_deref().unwrap_or(view.run.as_str());
+    let mut text = String::new();
+    if view.preview_ready {
+        let (base, revision) = (&view.pins.base, &view.revision);
+        let _ =
+            writeln!(text, "next         ambit revision diff {base} {revision}   what changed, as a patch");
+        let _ =
+            writeln!(text, "             ambit run export {named} --out DIR   its files, in DIR/revision");
+    } else if view.stop_reason.is_some() {
+        let _ = writeln!(text, "next         ambit run show {named}   every call, and why one was denied");
+        if let Some(failed) =
+            view.gates.iter().find(|gate| !gate.attempts.is_empty() && gate.status != "passed")
+        {
+            let _ =
+                writeln!(text, "             ambit gate show {named} {}   what the gate said", failed.gate);
+        }
+    }
+    text
+}
+
+/// How to decide what a run waits for.
+pub(crate) fn how_to_decide(proposal: &str, digest: Digest) -> String {
+    format!("  ambit approve {proposal} --digest {digest}")
 }
 
 fn left(limit: &LimitView) -> String {

@@ -4,7 +4,7 @@ use ambit_orchestrator::Observer;
 use ambit_run::{Event, Phase, State};
 use tokio::sync::Notify;
 
-use crate::text::{line, printable};
+use crate::text::{how_to_decide, line, printable};
 
 /// Tells on standard error what happens to a run, a line an event.
 pub(crate) struct Narrator {
@@ -32,9 +32,14 @@ impl Observer for Narrator {
             return;
         }
         let mut out = std::io::stderr().lock();
-        for line in events.iter().filter_map(line) {
+        for event in events {
             // Nobody may be looking any more; the record is what counts.
-            let _ = writeln!(out, "  {}", printable(&line));
+            if let Some(line) = line(event) {
+                let _ = writeln!(out, "  {}", printable(&line));
+            }
+            if let Event::ApprovalRequested { proposal, digest, .. } = event {
+                let _ = writeln!(out, "  {}", how_to_decide(proposal.as_str(), *digest));
+            }
         }
     }
 }

@@ -170,7 +170,7 @@ impl Orchestrator {
         Err(reject(
             "BACKEND_NOT_ADMITTED",
             refused.to_string(),
-            "`ambit backend inspect` shows what was measured",
+            "nothing was created; `ambit doctor` says which profiles this machine meets, and `--profile` names one",
         )
         .into())
     }
@@ -207,7 +207,7 @@ fn not_approved(command: &StartRun, project: &Project) -> Rejected {
 }
 
 fn library_rejection(error: &LibraryError) -> StartError {
-    reject(error.code(), error.to_string(), "register the document, or name another").into()
+    reject(error.code(), error.to_string(), "the profile refers to it by this name and this version: give a document whose metadata says both, or name another profile").into()
 }
 
 /// Whether the catalog has every command of the blueprint, and one sandbox can hold them all.

@@ -1,5 +1,4 @@
 use std::collections::BTreeSet;
-use std::fmt;
 
 use ambit_blueprint::{AggregateLimits, ExecutionCapabilityProfile};
 use ambit_ports::sandbox::{
@@ -37,15 +36,11 @@ pub struct NotAdmitted {
     pub unmet: Vec<Unmet>,
 }
 
+/// Every requirement with what was measured, and then each mend once, however many requirements need it.
 fn list(unmet: &[Unmet]) -> String {
-    unmet.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-}
-
-impl fmt::Display for Unmet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.requirement, self.measured)?;
-        if self.mend.is_empty() { Ok(()) } else { write!(f, "; {}", self.mend) }
-    }
+    let requirements = unmet.iter().map(|it| format!("{} ({})", it.requirement, it.measured));
+    let mends: BTreeSet<&str> = unmet.iter().map(|it| it.mend.as_str()).filter(|it| !it.is_empty()).collect();
+    requirements.chain(mends.into_iter().map(str::to_owned)).collect::<Vec<_>>().join("; ")
 }
 
 /// Everything that a profile requires and a manifest does not show.

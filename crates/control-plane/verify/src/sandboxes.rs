@@ -33,7 +33,10 @@ pub(crate) async fn check(
             continue;
         }
         for unmet in unmet(profile, &manifest) {
-            findings.refute(link.clone(), format!("its manifest does not meet the profile: {unmet}"));
+            findings.refute(
+                link.clone(),
+                format!("its manifest does not meet the profile: {} ({})", unmet.requirement, unmet.measured),
+            );
         }
     }
     findings

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use ambit_blueprint::{Document, ExecutionCapabilityProfile, builtin};
 use ambit_ports::images::ImageStore as _;
 use ambit_ports::sandbox::CapabilityManifest;
@@ -90,6 +92,6 @@ fn profile_finding(profile: &ExecutionCapabilityProfile, manifest: &CapabilityMa
     }
     let found: Vec<String> =
         unmet.iter().map(|unmet| format!("{} ({})", unmet.requirement, unmet.measured)).collect();
-    let mends: Vec<&str> = unmet.iter().map(|unmet| unmet.mend.as_str()).collect();
-    Finding::missing(&what, found.join("; "), mends.join("; "))
+    let mends: BTreeSet<&str> = unmet.iter().map(|unmet| unmet.mend.as_str()).collect();
+    Finding::missing(&what, found.join("; "), mends.into_iter().collect::<Vec<_>>().join("; "))
 }

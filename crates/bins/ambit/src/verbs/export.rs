@@ -15,6 +15,7 @@ use crate::answer::Answer;
 use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::verbs::run::{as_of, links};
 
 /// Writes everything about a run to a new directory: the revision, the sandbox manifest, the patches, the gates with
 /// their artifacts, the trace, the documents that it is pinned to, and the proof of the cleanup.
@@ -50,7 +51,8 @@ impl Bundle<'_> {
             return Err(Failure::new("RUN_NOT_FOUND", "there is no such run"));
         };
         self.make("")?;
-        let seen = view(state, self.services.clock.now());
+        let links = links(self.services, self.run).await?;
+        let seen = view(state, as_of(self.services, &links, state)?);
         self.json("run.json", &serde_json::to_value(seen).unwrap_or(Value::Null))?;
         self.trace("trace", &self.run.stream()).await?;
         self.trace("project", &StreamId::Project(self.run.scope.clone())).await?;

@@ -5,7 +5,7 @@ use ambit_agent_scripted::{ScriptedAgent, Transcript, TranscriptError};
 use ambit_blueprint::{BudgetCeilings, Document, NamedCommandCatalog, PolicyRef};
 use ambit_evidence::Link;
 use ambit_evidence::v1::{Actor, ActorKind};
-use ambit_ids::{DurationMs, RevisionId, limits};
+use ambit_ids::{DurationMs, RevisionId, UnixMs, limits};
 use ambit_orchestrator::{DriveError, InboxCommand, RunRef, StartError, StartRun, view};
 use ambit_ports::agent::Agent as _;
 use ambit_projects::Wish;
@@ -20,7 +20,7 @@ use crate::context::Context;
 use crate::failure::{Failure, exit};
 use crate::input_file::{read_bytes, read_document};
 use crate::interrupt::interrupted;
-use crate::text::{line, run_page};
+use crate::text::{line, next_steps, run_page};
 use crate::verbs::blueprint::newest;
 use crate::verbs::{export, revision};
 use crate::watch::Narrator;
@@ -76,7 +76,7 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
     };
     let started = begin(&services, command).await?;
     if started.existed {
-        context.note("a run of this name exists; it is driven on");
+        context.note("a run of this name exists: it is driven on if it has not ended");
     }
     drive(context, &services, &started.run, agent).await
 }
@@ -176,18 +176,33 @@ async fn shown(services: &Services, run: &RunRef, state: &State) -> Result<Answe
 }
 
 async fn page(services: &Services, run: &RunRef, state: &State, with_calls: bool) -> Result<Answer, Failure> {
-    let now = services.clock.now();
+    let links = links(services, run).await?;
+    let now = as_of(services, &links, state)?;
     let missing = || Failure::new("RUN_NOT_FOUND", "there is no such run");
     let seen = view(state, now).ok_or_else(missing)?;
-    let calls = calls(&links(services, run).await?);
+    let calls = calls(&links);
     let section = if with_calls { section(&calls) } else { String::new() };
-    let mut answer = Answer::of(run_page(&seen, &section, now), &seen)?.exiting(exit_of(state));
+    let mut text = run_page(&seen, &section, now);
+    if !with_calls {
+        text.push_str(&next_steps(&seen));
+    }
+    let mut answer = Answer::of(text, &seen)?.exiting(exit_of(state));
     answer.json["calls"] = json!(calls);
     answer.json["patches"] = json!(state.dossier().map(patches));
     Ok(answer)
 }
 
-async fn links(services: &Services, run: &RunRef) -> Result<Vec<Link>, Failure> {
+/// The moment at which a run is looked at. What ended stays as it was at its last record.
+pub(crate) fn as_of(services: &Services, links: &[Link], state: &State) -> Result<UnixMs, Failure> {
+    match (state, links.last()) {
+        (State::Ended(_), Some(last)) => {
+            last.record.ts.parse().map_err(|error| Failure::of("RECORD_UNREADABLE", &error))
+        }
+        _ => Ok(services.clock.now()),
+    }
+}
+
+pub(crate) async fn links(services: &Services, run: &RunRef) -> Result<Vec<Link>, Failure> {
     let loaded =
         services.journal.load(&run.stream()).await.map_err(|error| Failure::of(error.code(), &error))?;
     Ok(loaded.links)

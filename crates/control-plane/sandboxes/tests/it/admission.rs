@@ -68,7 +68,7 @@ fn every_family_of_probes_is_needed() {
         manifest.evidence_probes.retain(|probe| probe.family != family);
         let unmet = unmet(&secure, &manifest);
         assert_eq!(unmet.len(), 1, "{family:?}");
-        assert!(unmet[0].measured.contains(&format!("{family:?}")), "{}", unmet[0]);
+        assert!(unmet[0].measured.contains(&format!("{family:?}")), "{:?}", unmet[0]);
     }
 }
 
