@@ -8,10 +8,12 @@
 //! ROOT/names/NAME                 the digest that the name stands for, and a line feed
 //! ```
 
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ambit_ids::{Digest, ImageName};
 use ambit_ports::images::{Image, ImageError};
@@ -26,6 +28,8 @@ use crate::{capture, limits, stage};
 #[derive(Clone, Debug)]
 pub(crate) struct Directory {
     root: PathBuf,
+    /// The images whose content this process has held against their digests.
+    verified: Arc<Mutex<BTreeSet<Digest>>>,
 }
 
 impl Directory {
@@ -34,7 +38,8 @@ impl Directory {
             |path: &Path| DirBuilder::new().recursive(true).mode(0o755).create(path).map_err(failed_at(path));
         make(root)?;
         // The answer of `root` must not depend on where this process stands later.
-        let directory = Self { root: root.canonicalize().map_err(failed_at(root))? };
+        let directory =
+            Self { root: root.canonicalize().map_err(failed_at(root))?, verified: Arc::default() };
         make(&directory.staging())?;
         make(&directory.names())?;
         Ok(directory)
@@ -140,7 +145,18 @@ impl Directory {
         Ok(image)
     }
 
+    /// The tree of an image, whose content is held against the digest when this process first asks for it: what ran is
+    /// recorded under that digest.
     pub(crate) fn root(&self, digest: Digest) -> Result<PathBuf, ImageError> {
+        let is_verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner).contains(&digest);
+        if !is_verified {
+            self.verify(digest)?;
+            self.verified.lock().unwrap_or_else(PoisonError::into_inner).insert(digest);
+        }
+        self.tree(digest)
+    }
+
+    fn tree(&self, digest: Digest) -> Result<PathBuf, ImageError> {
         self.find(digest)?;
         let root = self.home(digest).join("rootfs");
         let metadata = root.symlink_metadata().map_err(failed_at(&root))?;
@@ -149,7 +165,7 @@ impl Directory {
 
     pub(crate) fn verify(&self, digest: Digest) -> Result<Image, ImageError> {
         let image = self.find(digest)?;
-        let root = self.root(digest)?;
+        let root = self.tree(digest)?;
         let tree = Tree::read(&root)?;
         if tree.digest != digest {
             return Err(ImageError::Corrupt { expected: digest, found: tree.digest });

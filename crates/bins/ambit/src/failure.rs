@@ -37,6 +37,8 @@ pub(crate) mod exit {
     pub(crate) const INTERRUPTED: u8 = 130;
     /// Ended by a signal to terminate.
     pub(crate) const TERMINATED: u8 = 143;
+    /// The terminal was closed.
+    pub(crate) const HUNG_UP: u8 = 129;
 }
 
 /// Why a command did not do what it was asked to.

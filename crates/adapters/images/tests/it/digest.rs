@@ -233,6 +233,9 @@ fn any_alteration_is_found_and_both_digests_are_told() {
         assert!(error.to_string().contains(&found.to_string()), "{what}: {error}");
         assert!(error.to_string().contains(&expected.to_string()), "{what}: {error}");
 
+        let another_process = DirectoryImages::open(world.path()).unwrap();
+        let used = wait(another_process.root(image.digest)).expect_err(what);
+        assert_eq!(used.code(), "IMAGE_CORRUPT", "{what}: nothing runs from an altered image");
         let again = world.capture("default", &["sh"]).expect_err(what);
         assert_eq!(again.code(), "IMAGE_CORRUPT", "{what}: an altered image is not used again");
     }

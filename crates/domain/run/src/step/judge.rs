@@ -122,13 +122,14 @@ fn fits_revision(dossier: &Dossier, call: &ToolCall) -> Result<(), Denial> {
 }
 
 fn fits_patch(dossier: &Dossier, assessed: &AssessedCall, expected: Digest, patch: Digest) -> Fit {
-    let earlier =
-        dossier.patches.iter().find(|applied| applied.base == expected && applied.proposed == patch);
-    if let Some(applied) = earlier {
-        return Fit::Repeated(Box::new(Observation::PatchApplied(applied.clone())));
-    }
+    // On the current tree nothing is a repeat: what the same patch did there before was undone meanwhile.
     if expected != dossier.head {
-        return Fit::Denied(conflict(expected, dossier.head));
+        let earlier =
+            dossier.patches.iter().find(|applied| applied.base == expected && applied.proposed == patch);
+        return match earlier {
+            Some(applied) => Fit::Repeated(Box::new(Observation::PatchApplied(applied.clone()))),
+            None => Fit::Denied(conflict(expected, dossier.head)),
+        };
     }
     cites_step(dossier, assessed.step.as_ref())
         .and_then(|()| explains_failure(dossier, assessed.hypothesis.as_deref()))

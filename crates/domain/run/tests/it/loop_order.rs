@@ -333,7 +333,7 @@ fn a_repeated_key_answers_the_original_execution_and_runs_nothing() {
 }
 
 // proves E-D12
-// break crates/domain/run/src/step/judge.rs: `if let Some(applied) = earlier {` -> `if let (Some(applied), true) = (earlier, false) {`
+// break crates/domain/run/src/step/judge.rs: `Some(applied) => Fit::Repeated(Box::new(Observation::PatchApplied(applied.clone()))),` -> `Some(_) => Fit::Denied(conflict(expected, dossier.head)),`
 #[test]
 fn a_patch_that_was_applied_answers_its_original_effect() {
     let mut world = World::planned(pins());
@@ -345,6 +345,19 @@ fn a_patch_that_was_applied_answers_its_original_effect() {
     assert!(events.iter().any(|event| matches!(event, Event::CallDecided(decided)
         if matches!(decided.outcome, CallOutcome::Replayed(_)))));
     assert_eq!(world.dossier().patches.len(), 1);
+}
+
+// proves E-D12
+// break crates/domain/run/src/step/judge.rs: `    if expected != dossier.head {` -> `    if expected != dossier.head || dossier.patches.iter().any(|it| it.base == expected) {`
+#[test]
+fn a_patch_that_was_undone_is_applied_anew() {
+    let mut world = World::planned(pins());
+    for tree in ["tree-1", "tree-2", "tree-1", "tree-2"] {
+        let events = world.patch(tree);
+        assert_eq!(intended(&events, ToolName::ApplyProjectPatch), 1, "{tree}");
+        assert_eq!(world.dossier().head, digest(tree));
+    }
+    assert_eq!(world.dossier().patches.len(), 4);
 }
 
 // proves E-N04 E-A17
