@@ -97,17 +97,32 @@ impl Services {
             Err(_) => None,
         };
         let missing = || run_missing(scope, named);
-        let run = match by_name {
-            Some(id) => RunId::new(id).map_err(|_| missing())?,
-            None => {
-                let run = RunId::new(named).map_err(|_| missing())?;
-                if !self.run_ids(scope).await?.contains(&run) {
-                    return Err(missing());
-                }
-                run
-            }
-        };
-        Ok(RunRef { scope: scope.clone(), run })
+        let is_named = by_name.is_some();
+        let run = RunId::new(by_name.unwrap_or_else(|| named.to_owned())).map_err(|_| missing())?;
+        if !is_named && !self.run_ids(scope).await?.contains(&run) {
+            return Err(missing());
+        }
+        let run = RunRef { scope: scope.clone(), run };
+        if is_named {
+            self.must_be_called(&run, named).await?;
+        }
+        Ok(run)
+    }
+
+    /// The list of names is not signed, and the records of a run are: where those can be read, they must agree.
+    async fn must_be_called(&self, run: &RunRef, name: &str) -> Result<(), Failure> {
+        let Ok(state) = self.orchestrator.state(run).await else { return Ok(()) };
+        let pinned = state.dossier().and_then(|dossier| dossier.pins.name.as_ref());
+        if pinned.is_some_and(|pinned| pinned.as_str() == name) {
+            return Ok(());
+        }
+        Err(Failure::new(
+            "TRACE_REFUTED",
+            format!("{name} stands for {}, whose own records say otherwise", run.run),
+        )
+        .help(
+            "the list of names was altered; `ambit run list` shows each run under the name that it recorded",
+        ))
     }
 
     /// Every run of a project, oldest first.

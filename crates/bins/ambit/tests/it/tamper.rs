@@ -288,3 +288,19 @@ fn the_end_of_a_run_cannot_be_cut_off_with_its_head() {
     });
     elsewhere.assert_broken("a shorter run", &[10], "the head of");
 }
+
+// proves E-A15
+// break crates/bins/ambit/src/context.rs: `if pinned.is_some_and(|pinned| pinned.as_str() == name) {` -> `if true {`
+#[test]
+fn another_run_does_not_pass_under_a_name_that_it_never_had() {
+    let elsewhere = Elsewhere::finished();
+    elsewhere.assert_untouched();
+    elsewhere.with_store(|store| {
+        store.execute("UPDATE claim SET key = 'run-name/better' WHERE key = 'run-name/first'", ()).unwrap();
+    });
+    for words in [["trace", "verify", "better"], ["run", "show", "better"]] {
+        let answered = elsewhere.ambit(words);
+        assert_eq!(answered.code, 10, "{answered:?}");
+        assert!(answered.err.contains("TRACE_REFUTED") && answered.err.contains("better"), "{answered:?}");
+    }
+}
