@@ -52,6 +52,8 @@ fn build(package: &Path, target_dir: &Path) -> Result<(), Box<dyn Error>> {
         "RUSTFLAGS",
         "CARGO_ENCODED_RUSTFLAGS",
         "CARGO_TARGET_DIR",
+        "CARGO_BUILD_TARGET_DIR",
+        "CARGO_BUILD_BUILD_DIR",
         "CARGO_BUILD_TARGET",
         "RUSTC_WRAPPER",
         "RUSTC_WORKSPACE_WRAPPER",
