@@ -1,5 +1,6 @@
 use ambit_policy::{Fact, FactKind};
-use ambit_run::{DenialCode, Finding};
+use ambit_revision::{Contents, FileKind, TreeFile};
+use ambit_run::{DenialCode, Finding, ToolCall};
 use ambit_simulation::{Setup, Verb, creation, edit, simulate};
 
 use crate::bench::Bench;
@@ -107,21 +108,29 @@ fn a_patch_that_does_not_apply_is_a_finding_with_its_reason() {
 fn a_link_is_never_followed_and_another_project_is_a_fact() {
     simulate(async {
         let mut bench = Bench::new(Setup::standard()).await;
-        let link = "diff --git a/src/link b/src/link\nnew file mode 120000\n--- /dev/null\n+++ b/src/link\n@@ -0,0 +1 @@\n+../../outside\n\\ No newline at end of file\n";
-        let call = bench.patch(link);
-        let assessed = bench.assess(call.clone(), Some(link)).await;
-        if let Finding::Patch(found) = &assessed.finding {
-            bench.perform(call, &assessed.finding).await;
-            bench.head = found.tree;
-        }
-        for (path, code) in [("src", DenialCode::PathNotFound), ("src/none", DenialCode::PathNotFound)] {
+        // A patch cannot make a link; the imported base may hold one, here to a file that can be read.
+        let (target, mut contents) = (&b"word.txt"[..], Contents::new());
+        contents.insert(target.to_vec());
+        let link = TreeFile::of(FileKind::Link, target);
+        let tree = bench.world.base_tree.with(&[("src/link".parse().unwrap(), Some(link))].into()).unwrap();
+        let scope = bench.world.scope.clone();
+        bench.head = bench.broker.revisions().keep(&scope, &tree, &contents).await.unwrap();
+        for (path, code) in [
+            ("src", DenialCode::PathNotFound),
+            ("src/none", DenialCode::PathNotFound),
+            ("src/link", DenialCode::PathRefused),
+        ] {
             let Finding::Refused(denial) = bench.assess(bench.read(path), None).await.finding else {
                 panic!("{path}")
             };
             assert_eq!(denial.code, code, "{path}");
         }
-        let followed = bench.assess(bench.read("src/link"), None).await.finding;
-        assert!(matches!(followed, Finding::Refused(_)), "{followed:?}");
-        assert_eq!(bench.assess(bench.read("src/word.txt"), None).await.finding, Finding::Clear);
+        let mut read = bench.read("src/word.txt");
+        let own = bench.assess(read.clone(), None).await;
+        assert_eq!((own.finding, kinds(&own.facts)), (Finding::Clear, vec![]));
+        if let ToolCall::ReadProjectFile { project_id, .. } = &mut read {
+            *project_id = "payroll".parse().unwrap();
+        }
+        assert_eq!(kinds(&bench.assess(read, None).await.facts), [FactKind::ForeignProject]);
     });
 }

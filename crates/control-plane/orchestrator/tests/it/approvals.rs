@@ -211,7 +211,7 @@ fn an_approval_is_used_once_even_where_its_effect_failed() {
 }
 
 // proves E-H07 E-C08
-// break crates/domain/run/src/step/start.rs: `if draft.at < pending.expires {` -> `if draft.at <= pending.expires.saturating_add(APPROVAL) {`
+// break crates/domain/run/src/step/start.rs: `draft.stop(StopReason::ApprovalExpired);` -> `draft.stop(StopReason::CustomerCancelled);`
 #[test]
 fn a_question_that_nobody_answers_in_time_ends_the_run() {
     simulate(async {
