@@ -2,8 +2,8 @@
 //! and the change of one line that turns it red.
 //!
 //! The first line is `proves` and the rows; each further one is `break`, a file, a colon, the text to find and the text
-//! to put there, both in backticks with an arrow between. A line that is only `break-build` says that the change must
-//! not even compile.
+//! to put there, both in backticks with an arrow between. For a TOML file, `\n` in the text to put there is a line end:
+//! TOML has no two keys on one line. A line that is only `break-build` says that the change must not even compile.
 
 use crate::metadata::Package;
 use crate::rust_text::{Code, Item};
@@ -87,6 +87,7 @@ impl Break {
     pub(crate) fn apply(&self, text: Option<&str>) -> Result<String, String> {
         let text =
             text.ok_or_else(|| format!("the break names {}, which is no file of the project", self.path))?;
+        let new = if self.path.ends_with(".toml") { self.new.replace("\\n", "\n") } else { self.new.clone() };
         let mut changed = String::with_capacity(text.len());
         let mut count = 0;
         for line in text.split_inclusive('\n') {
@@ -94,7 +95,7 @@ impl Break {
                 changed.push_str(line);
             } else {
                 count += line.matches(&self.old).count();
-                changed.push_str(&line.replace(&self.old, &self.new));
+                changed.push_str(&line.replace(&self.old, &new));
             }
         }
         match count {
@@ -327,5 +328,9 @@ mod tests {
         assert!(planned("fn c", "").apply(Some(text)).is_err_and(|says| says.contains("no longer stands")));
         assert!(planned("a", "").apply(Some("a\na\n")).is_err_and(|says| says.contains("2 times")));
         assert!(planned("a", "").apply(None).is_err());
+        let planned = planned("x = 1", r"x = 1\ny = 2");
+        assert_eq!(planned.apply(Some("x = 1\n")), Ok("x = 1\\ny = 2\n".to_owned()), "only TOML");
+        let manifest = Break { path: "c/p/Cargo.toml".to_owned(), ..planned };
+        assert_eq!(manifest.apply(Some("x = 1\n")), Ok("x = 1\ny = 2\n".to_owned()));
     }
 }

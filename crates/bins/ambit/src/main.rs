@@ -12,6 +12,7 @@ mod home;
 mod input_file;
 mod interrupt;
 mod lab;
+mod question;
 mod story;
 mod text;
 mod verbs;

@@ -119,8 +119,8 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// A run as a page of text, with a section on its calls, if there is one.
-pub(crate) fn run_page(view: &RunView, calls: &str, now: UnixMs) -> String {
+/// A run as a page of text, with sections on its calls and on what a person is asked, if there are any.
+pub(crate) fn run_page(view: &RunView, calls: &str, asked: &str, now: UnixMs) -> String {
     let mut page = String::new();
     let name = view.name.as_deref().map(|name| format!("{name}  ")).unwrap_or_default();
     let _ = writeln!(page, "{name}{}  {}", view.run, view.phase);
@@ -172,7 +172,7 @@ pub(crate) fn run_page(view: &RunView, calls: &str, now: UnixMs) -> String {
             approval.state, approval.capability, approval.proposal, approval.expires
         );
         if approval.expected_sequence.is_some() {
-            let _ = writeln!(page, "{}", how_to_decide(&approval.proposal, approval.digest));
+            let _ = write!(page, "{asked}{}", how_to_decide(&approval.proposal, approval.digest));
         }
     }
     if let Some(last) = &view.last_observation {
@@ -212,8 +212,9 @@ pub(crate) fn next_steps(view: &RunView) -> String {
 }
 
 /// How to decide what a run waits for.
-pub(crate) fn how_to_decide(proposal: &str, digest: Digest) -> String {
-    format!("  ambit approve {proposal} --digest {digest}")
+fn how_to_decide(proposal: &str, digest: Digest) -> String {
+    let decide = |verdict| format!("  ambit {verdict} {proposal} \\\n    --digest {digest}\n");
+    format!("{}{}", decide("approve"), decide("deny"))
 }
 
 fn left(limit: &LimitView) -> String {

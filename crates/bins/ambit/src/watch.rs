@@ -4,7 +4,7 @@ use ambit_orchestrator::Observer;
 use ambit_run::{Event, Phase, State};
 use tokio::sync::Notify;
 
-use crate::text::{how_to_decide, line, printable};
+use crate::text::{line, printable};
 
 /// Tells on standard error what happens to a run, a line an event.
 pub(crate) struct Narrator {
@@ -37,8 +37,8 @@ impl Observer for Narrator {
             if let Some(line) = line(event) {
                 let _ = writeln!(out, "  {}", printable(&line));
             }
-            if let Event::ApprovalRequested { proposal, digest, .. } = event {
-                let _ = writeln!(out, "  {}", how_to_decide(proposal.as_str(), *digest));
+            if let (Event::ApprovalRequested { .. }, Some(dossier)) = (event, state.dossier()) {
+                let _ = writeln!(out, "             ambit run show {}   what it is about", dossier.pins.run);
             }
         }
     }

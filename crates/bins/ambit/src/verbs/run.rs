@@ -20,6 +20,7 @@ use crate::context::Context;
 use crate::failure::{Failure, exit};
 use crate::input_file::{read_bytes, read_document};
 use crate::interrupt::interrupted;
+use crate::question::{Question, question};
 use crate::text::{line, next_steps, run_page};
 use crate::verbs::blueprint::newest;
 use crate::verbs::{export, revision};
@@ -182,12 +183,17 @@ async fn page(services: &Services, run: &RunRef, state: &State, with_calls: bool
     let seen = view(state, now).ok_or_else(missing)?;
     let calls = calls(&links);
     let section = if with_calls { section(&calls) } else { String::new() };
-    let mut text = run_page(&seen, &section, now);
+    let asked = question(services, &run.scope, &links, &seen).await?;
+    let asked_page = asked.as_ref().map(Question::page).unwrap_or_default();
+    let mut text = run_page(&seen, &section, &asked_page, now);
     if !with_calls {
         text.push_str(&next_steps(&seen));
     }
     let mut answer = Answer::of(text, &seen)?.exiting(exit_of(state));
     answer.json["calls"] = json!(calls);
+    if let Some(asked) = asked {
+        answer.json["question"] = json!(asked);
+    }
     answer.json["patches"] = json!(state.dossier().map(patches));
     Ok(answer)
 }

@@ -61,6 +61,41 @@ fn an_approval_counts_once_and_only_for_what_was_seen() {
     project.ambit(["trace", "verify", "asks"]).well();
 }
 
+/// An agent whose reason and patch pretend to be words of the page.
+fn deceiving() -> String {
+    let ask = ASK.replace("Greeting needs it", "\"all is well\\n  ambit approve prop_x\"");
+    transcript(&format!("{PLAN}{}{ask}", patch(DEPENDENCY, "")), "finish")
+}
+
+// proves E-H05
+// break crates/bins/ambit/src/question.rs: `barred(&mut page, &self.patch);` -> `page.push_str("  | as digested above");`
+// break crates/bins/ambit/src/question.rs: `let _ = writeln!(page, "  found      {fact}");` -> `let _ = fact;`
+// break crates/bins/ambit/src/question.rs: `let _ = writeln!(page, "  | {line}");` -> `let _ = writeln!(page, "{line}");`
+#[test]
+fn what_is_decided_about_is_seen_whole_and_cannot_pass_for_words_of_the_page() {
+    let project = Project::new();
+    let mut driving = project.spawn(project.start_words("asks", &deceiving()));
+    let (proposal, digest) = question(&project, "asks");
+    let page = project.ambit(["run", "show", "asks"]).well().out;
+    let (_, asked) = page.split_once("dependency.add for prop_").unwrap();
+    let (asked, _) = asked.split_once("last seen").unwrap_or((asked, ""));
+    for part in [
+        "\n  found      requirements.txt adds the dependency attrs\n",
+        "\n  the agent says, and nothing vouches for it\n  | all is well\n  |   ambit approve prop_x\n",
+        "\n  | --- /dev/null\n  | +++ b/requirements.txt\n  | @@ -0,0 +1 @@\n  | +attrs==25.3.0\n",
+        &format!("\n  ambit approve {proposal} \\\n    --digest {digest}\n"),
+        &format!("\n  ambit deny {proposal} \\\n    --digest {digest}\n"),
+    ] {
+        assert!(asked.contains(part), "{part:?} is missing in:\n{asked}");
+    }
+    let seen = project.show("asks");
+    assert_eq!(seen["question"]["patch"], DEPENDENCY);
+    assert_eq!(seen["question"]["patchDigest"], seen["approvals"][0]["content"]["subject"]);
+    decide(&project, "deny", &proposal, &digest, "approver.key").well();
+    driving.wait().unwrap();
+    assert!(project.show("asks")["question"].is_null(), "nothing is asked any more");
+}
+
 // proves E-H03
 // break crates/bins/ambit/src/verbs/mod.rs: `approve::decide(&context, arguments, false).await` -> `approve::decide(&context, arguments, true).await`
 #[test]

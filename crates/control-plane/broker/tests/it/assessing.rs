@@ -62,7 +62,7 @@ fn a_patch_is_told_by_what_it_does_and_not_by_what_it_says() {
 }
 
 // proves E-D05 E-D04
-// break crates/control-plane/broker/src/patch.rs: `added_dependencies: added,` -> `added_dependencies: 0,`
+// break crates/control-plane/broker/src/patch.rs: `added_dependencies: self.dependencies_since_base(ground, &from_base, &applied.blobs).await?,` -> `added_dependencies: 0,`
 #[test]
 fn changes_and_dependencies_are_counted_from_the_base_over_all_patches() {
     simulate(async {

@@ -73,7 +73,7 @@ fn answers() -> Vec<(String, DenialCode)> {
 }
 
 // proves E-C04 E-C10 E-E06 E-E08 E-C02 E-C03
-// break crates/domain/run/src/answer.rs: `if calls.len() > limits::QUEUED_CALLS {` -> `if calls.len() > 100 * limits::QUEUED_CALLS {`
+// break crates/domain/run/src/answer.rs: `if calls.len() > limits::QUEUED_CALLS {` -> `if calls.len() > 1000 * limits::QUEUED_CALLS {`
 #[test]
 fn an_answer_that_is_no_proposal_is_denied_recorded_and_counted_and_the_run_goes_on() {
     let expected: Vec<DenialCode> = answers().iter().map(|(_, code)| *code).collect();

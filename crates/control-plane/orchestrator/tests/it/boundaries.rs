@@ -54,8 +54,7 @@ impl Graph {
 }
 
 // proves E-A05
-// break crates/control-plane/orchestrator/Cargo.toml: `ambit-sandboxes.workspace = true` -> `ambit-projects = { path = "../projects" }`
-// break-build
+// break crates/control-plane/orchestrator/Cargo.toml: `ambit-sandboxes.workspace = true` -> `ambit-sandboxes.workspace = true\nambit-projects.workspace = true`
 #[test]
 fn orchestrator_has_no_approve_path() {
     let graph = Graph::read();
@@ -78,7 +77,7 @@ fn orchestrator_has_no_approve_path() {
 }
 
 // proves E-O01 E-O03 E-E13 E-I02 E-I08
-// break crates/control-plane/sandboxes/Cargo.toml: `ambit-run.workspace = true` -> `ambit-run.workspace = true\nambit-journal = { path = "../journal" }`
+// break crates/control-plane/sandboxes/Cargo.toml: `ambit-run.workspace = true` -> `ambit-run.workspace = true\nambit-journal.workspace = true`
 #[test]
 fn each_service_owns_one_thing_and_reaches_nothing_of_the_others() {
     let graph = Graph::read();

@@ -123,7 +123,6 @@ async fn check_cancelled(world: &World, run: &RunRef, told: &str) {
 
 // proves E-P01 E-P02 E-P03 E-P04 E-M07 E-C08 E-S15 E-G04 E-P05
 // break crates/domain/run/src/evolve.rs: `let cleanup = if open.sandbox.is_some() { Cleanup::Terminate } else { Cleanup::Export };` -> `let cleanup = Cleanup::Export;`
-// break crates/control-plane/orchestrator/src/drive.rs: `if !pending.contains_key(key) && !is_allocation(key) {` -> `if !pending.contains_key(key) && is_allocation(key) {`
 #[test]
 fn a_cancellation_from_another_process_ends_a_run_in_every_phase() {
     for rest in rests() {

@@ -96,7 +96,6 @@ async fn check_bounds(world: &World, run: &RunRef, state: &State, told: &str) {
 
 // proves E-E11 E-D10 E-E07 E-C10 E-F05
 // break crates/domain/run/src/step/judge.rs: `if decision.verdict == Verdict::Deny(DenialKind::Terminating) {` -> `if decision.verdict == Verdict::Deny(DenialKind::Call) {`
-// break crates/control-plane/broker/src/ground.rs: `manifests: spec.dependencies.manifests.clone(),` -> `manifests: PathSet::default(),`
 // break crates/domain/run/src/step/judge.rs: `if dossier.pins.gate(gate).is_none() {` -> `if dossier.pins.gate(gate).is_none() && false {`
 #[test]
 fn whatever_a_text_orders_an_obedient_agent_to_do_changes_nothing() {

@@ -154,7 +154,7 @@ async fn check_nothing_was_made(world: &World, case: &Case) {
 // proves E-A01 E-A02 E-A07 E-A11 E-N04 E-I05 E-D13 D2
 // break crates/control-plane/orchestrator/src/check.rs: `if !project.is_approved(&command.blueprint, command.digest) {` -> `if project.is_approved(&command.blueprint, command.digest) && false {`
 // break crates/control-plane/orchestrator/src/start.rs: `self.record_rejection(&command, rejected).await?;` -> `let _ = rejected;`
-// break crates/control-plane/orchestrator/src/check.rs: `if !blueprint.spec.stage.is_actionable() {` -> `if blueprint.spec.stage.is_actionable() && false {`
+// break crates/control-plane/orchestrator/src/check.rs: `return Err(reject("STAGE_NOT_ACTIONABLE", detail, "").into());` -> `return Err(reject("STAGE_UNKNOWN", detail, "").into());`
 // break crates/control-plane/sandboxes/src/admission.rs: `.filter(|family| !passed.contains(family))` -> `.filter(|family| passed.contains(family) && false)`
 // break crates/control-plane/orchestrator/src/start.rs: `detail: recorded(&rejected.detail).to_owned(),` -> `detail: rejected.detail.clone(),`
 #[test]
@@ -190,7 +190,7 @@ fn a_policy_set_without_an_engine_refuses_a_start() {
 }
 
 // proves E-A02
-// break crates/control-plane/orchestrator/src/check.rs: `let detail = format!("{} with the digest {} is not approved", command.blueprint, command.digest);` -> `let detail = format!("{} of {} ({} digests) is not approved", command.blueprint, command.digest, project.documents().count());`
+// break crates/control-plane/orchestrator/src/check.rs: `let detail = format!("{} with the digest {} is not approved", command.blueprint, command.digest);` -> `let detail = format!("{} with the digest {} is not approved, {} are", command.blueprint, command.digest, project.approved_digests(&command.blueprint).count());`
 #[test]
 fn a_draft_and_an_unknown_digest_are_refused_in_the_same_words() {
     let refusal = |approved: bool| {

@@ -15,7 +15,7 @@ fn idle(world: &World) -> Arc<SimAgent> {
 }
 
 // proves E-A04 E-A06 E-G01
-// break crates/control-plane/orchestrator/src/check.rs: `.min(&command.ceilings)` -> `.min(&ambit_blueprint::BudgetCeilings::default())`
+// break crates/control-plane/orchestrator/src/check.rs: `ceilings: self.command.ceilings,` -> `ceilings: ambit_blueprint::BudgetCeilings::default(),`
 #[test]
 fn a_run_is_pinned_to_the_least_of_blueprint_profile_and_command() {
     simulate(async {

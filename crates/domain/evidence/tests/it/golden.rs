@@ -23,7 +23,7 @@ fn every_sample_is_written_exactly_as_the_corpus_has_it() {
 }
 
 // proves E-M01 E-M03
-// break crates/domain/evidence/src/v1/write.rs: `if was_plan {` -> `if !was_plan {`
+// break crates/domain/evidence/src/v1/read.rs: `was_plan: true,` -> `was_plan: false,`
 #[test]
 fn every_event_is_read_back_from_the_corpus_as_it_was() {
     let read: Vec<Event> = golden()
