@@ -47,6 +47,7 @@ fn second() -> DurationMs {
 /// What a person does while a run waits for somebody.
 async fn wait_for_question(world: &World, run: &RunRef) {
     while world.question(run).await.is_none() {
+        assert!(!matches!(world.state(run).await, State::Ended(_)), "the run ended without a question");
         world.clock.pass(second()).await;
     }
 }
