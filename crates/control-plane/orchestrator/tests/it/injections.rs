@@ -95,8 +95,7 @@ async fn check_bounds(world: &World, run: &RunRef, state: &State, told: &str) {
 }
 
 // proves E-E11 E-D10 E-E07 E-C10 E-F05
-// break crates/domain/run/src/step/judge.rs: `if decision.verdict == Verdict::Deny(DenialKind::Terminating) {` -> `if decision.verdict == Verdict::Deny(DenialKind::Call) {`
-// break crates/domain/run/src/step/judge.rs: `if dossier.pins.gate(gate).is_none() {` -> `if dossier.pins.gate(gate).is_none() && false {`
+// break crates/adapters/policy-rules/src/call.rs: `facts: request.facts.iter().map(Fact::kind).collect(),` -> `facts: BTreeSet::new(),`
 #[test]
 fn whatever_a_text_orders_an_obedient_agent_to_do_changes_nothing() {
     let Some(file) = cases("injection/payloads.jsonl") else { return };
