@@ -130,6 +130,8 @@ async fn sandboxes_end_with_the_control_plane() {
         rustix::process::PidfdFlags::empty(),
     )
     .unwrap();
+    // A guest that does nothing any more would not see either that whoever it listens to is gone.
+    rustix::process::pidfd_send_signal(&guest, rustix::process::Signal::STOP).unwrap();
     maker.kill().unwrap();
     maker.wait().unwrap();
     let mut watched = [rustix::event::PollFd::new(&guest, rustix::event::PollFlags::IN)];

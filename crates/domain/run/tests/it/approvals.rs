@@ -158,7 +158,7 @@ fn a_rejection_is_an_answer_and_grants_nothing() {
 }
 
 // proves E-H04
-// break crates/domain/run/src/step/observe.rs: `Observation::ApprovalAnswered { verdict: decision.verdict, receipt: decision.receipt.clone() };` -> `Observation::ApprovalAnswered { verdict: decision.verdict, receipt: ReceiptId::new(format!("apr_{}", decision.evidence.to_hex())).unwrap_or(decision.receipt.clone()) };`
+// break crates/domain/run/src/step/observe.rs: `Observation::ApprovalAnswered { verdict: decision.verdict, receipt: decision.receipt.clone() };` -> `Observation::ApprovalAnswered { verdict: decision.verdict, receipt: ambit_ids::ReceiptId::new(format!("apr_{}", decision.evidence.to_hex())).unwrap_or(decision.receipt.clone()) };`
 #[test]
 fn the_agent_sees_the_answer_and_a_receipt_id_and_nothing_else() {
     let (mut world, ..) = waiting();

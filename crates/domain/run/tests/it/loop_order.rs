@@ -258,7 +258,7 @@ fn a_denial_that_ends_the_run_ends_it_without_an_effect_and_names_its_rule() {
 }
 
 // proves E-C08
-// break crates/domain/run/src/step/judge.rs: `.by(&decision.rules)` -> `.by(&std::collections::BTreeSet::new())`
+// break crates/domain/run/src/step/judge.rs: `.by(&decision.rules)` -> `.by(&[])`
 #[test]
 fn a_denial_of_one_call_is_an_observation_with_its_rule_and_the_run_goes_on() {
     let mut world = World::planned(pins());
