@@ -62,8 +62,9 @@ REJECTED = {
     "exit-early": (STEPS[:1], None),
     "replace-test-runner": (STEPS[:1], None),
 }
-# Those of them that attack the process which decides, and what the two protected gates say of each.
-ATTACKS = {"exit-early": (ENDED, ENDED), "replace-test-runner": (NO_DOMAIN, NO_API)}
+# Those of them that attack the process which decides, what the two protected gates say of each, and whether the build,
+# which believes the project's own tests, passes.
+ATTACKS = {"exit-early": (ENDED, ENDED, False), "replace-test-runner": (NO_DOMAIN, NO_API, True)}
 # A test of the feature as one would write it without a thought of attacks: in the process of the code under test.
 IN_ONE_PROCESS = """
 import unittest
@@ -269,11 +270,13 @@ def check_attacks(gates: dict[str, Gate], folder: Path, trees: dict[str, Path]) 
     alone = Gate(["python3", "-B", "-c", IN_ONE_PROCESS], {"PATH": os.environ["PATH"]})
     honest = alone.run(copy(trees[STEPS[0]], folder / "without-attack"))
     expect(honest.status == 1 and "AttributeError" in honest.words, f"without an attack: {honest.words}")
-    for name, wanted in ATTACKS.items():
+    for name, (*wanted, builds) in ATTACKS.items():
         tree = folder / f"{name}.{STEPS[0]}"
         expect_outcome(f"bad/{name}", "a test in one process", alone.run(tree), GREEN)
         for gate, red in zip((UNIT, TENANT), wanted):
             expect_outcome(f"bad/{name}", gate, gates[gate].run(tree), red)
+        built = gates[BUILD].run(tree)
+        expect((built.status == 0) is builds, f"bad/{name}: {BUILD} ended with status {built.status}:\n{built.words}")
 
 
 def check_build(gates: dict[str, Gate], folder: Path, trees: dict[str, Path]) -> None:

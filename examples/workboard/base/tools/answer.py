@@ -69,8 +69,9 @@ def answer(answers: Answers, question: dict) -> str:
     """The answer to one question, as JSON."""
     try:
         return json.dumps({"value": getattr(answers, question.pop("ask"))(**question)})
-    except BaseException:
-        return json.dumps({"raised": traceback.format_exc()[-TRACEBACK_CHARACTERS:]})
+    except BaseException as raised:
+        told = traceback.format_exc()[-TRACEBACK_CHARACTERS:]
+        return json.dumps({"raised": type(raised).__name__, "traceback": told})
 
 
 def main() -> None:

@@ -20,6 +20,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# Nothing else comes from this folder, and nothing at all once it can have been written to.
+sys.path.append(str(ROOT / "tools"))
+from shield import Unshielded, shield  # noqa: E402
+
+sys.path.pop()
+
 ARCHIVE = ROOT / "build" / "workboard.pyz"
 STEP_SECONDS = 20
 MAIN = "import sys\n\nfrom workboard.server import main\n\nsys.exit(main(sys.argv[1:]))\n"
@@ -127,11 +133,15 @@ def perform(*steps: Callable[[], str]) -> None:
 def main() -> int:
     """Makes the archive, and then lets the project's code run."""
     try:
+        shield()
         perform(compile_all, assemble)
         made = product()
         perform(run_tests, try_out)
         if product() != made:
             raise BuildFailed("the tests or the selfcheck changed the archive or what it is made of")
+    except Unshielded as unshielded:
+        print(f"nothing can be built: {unshielded}", file=sys.stderr)
+        return 2
     except BuildFailed as failed:
         print(failed, file=sys.stderr)
         return 1

@@ -6,13 +6,9 @@ Whoever wants the gate to pass writes the code under test, and that code can do 
 in: end it with status 0, replace the test runner, make every value equal to every other. So it never runs in this one.
 It runs in a child process (answer.py) and is asked questions; what counts is the content of its answers, plain JSON.
 
-- No module of the project can get in here. Python is isolated and without `site`, so neither the working directory, nor
-  the environment, nor sitecustomize, nor a .pth file adds to its path, which ends at the standard library. Two files of
-  the project are executed, this one and the tests, both protected, both from their source text, and both before the
-  code under test runs for the first time.
-- No process of the same user can write into this one: it is not dumpable, so the kernel keeps its memory and its
-  descriptors to itself. They can kill or stop it, which is no way to end with 0. (Root may do what it likes; in a
-  sandbox nobody is root.)
+- No module of the project gets in here, and no other process of the same user can write into this one: shield.py.
+  What is executed of the project is that file, this one and the tests: all protected, and all before the code under
+  test runs for the first time.
 - A child that ends early, answers nothing, too much, too late or no JSON fails the test that asked.
 
 What this cannot show: that the code was not written for exactly these questions. They are known, unlike those of a
@@ -21,7 +17,6 @@ hidden check.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import re
@@ -34,11 +29,17 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# Nothing else comes from this folder, and nothing at all once it can have been written to.
+sys.path.append(str(ROOT / "tools"))
+from shield import Unshielded, shield  # noqa: E402
+
+sys.path.pop()
+
 # For all answers together. The catalog gives the gate a few seconds more, so that the reason still gets out.
 GATE_SECONDS = 15
 ANSWER_BYTES = 65536
+NAME_CHARACTERS = 64
 ENDING_SECONDS = 1
-PR_GET_DUMPABLE, PR_SET_DUMPABLE = 3, 4
 
 _deadline = time.monotonic() + GATE_SECONDS
 
@@ -47,8 +48,25 @@ class NoAnswer(Exception):
     """The application did not answer as it must. The message says in which way."""
 
 
-class ApplicationRaised(Exception):
-    """The application raised something; the message is its traceback, which nothing takes for one of this process."""
+def value(line: bytes) -> object:
+    """The value that an answer gives, or the exception that it tells of."""
+    try:
+        answer = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        answer = None
+    if isinstance(answer, dict) and answer.keys() == {"value"}:
+        return answer["value"]
+    if isinstance(answer, dict) and answer.keys() == {"raised", "traceback"}:
+        raise raised(str(answer["raised"]), str(answer["traceback"]))
+    raise NoAnswer(f"this is no answer: {line[:80]!r}")
+
+
+def raised(name: str, traceback: str) -> Exception:
+    """What the application raised, under the name that it had there and with its traceback as the message."""
+    named = name[:NAME_CHARACTERS] if name.isidentifier() else "Exception"
+    # The mark before each line keeps it from being taken for what this process says.
+    told = "".join(f"\n    | {line}" for line in traceback.splitlines())
+    return type(named, (Exception,), {"__module__": "application"})(told)
 
 
 class Application:
@@ -70,17 +88,7 @@ class Application:
     def ask(self, question: str, **details: object) -> object:
         """The answer to a question: a value as JSON has it."""
         self._send(json.dumps({"ask": question, **details}).encode() + b"\n")
-        line = self._line()
-        try:
-            answer = json.loads(line.decode("utf-8"))
-            ((kind, value),) = answer.items()
-        except (ValueError, RecursionError, AttributeError):
-            raise NoAnswer(f"this is no answer: {line[:80]!r}") from None
-        if kind == "raised":
-            raise ApplicationRaised("".join(f"\n    | {text}" for text in str(value).splitlines()))
-        if kind != "value":
-            raise NoAnswer(f"this is no answer: {line[:80]!r}")
-        return value
+        return value(self._line())
 
     def end(self) -> None:
         """Ends the process, whatever it is doing."""
@@ -125,18 +133,6 @@ class Application:
             return "the application closed its end before it answered"
 
 
-def shield() -> str | None:
-    """Closes this process to all others of its user; says what is in the way of that."""
-    if not (sys.flags.isolated and sys.flags.no_site):
-        return "Python must run as `python3 -I -S -B`"
-    try:
-        prctl = ctypes.CDLL(None).prctl
-        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-        return None if prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0 else "the kernel leaves this process open to others"
-    except (OSError, AttributeError, TypeError):
-        return "only Linux can close a process to the others of its user"
-
-
 def load(name: str) -> types.ModuleType:
     """The tests of that name, compiled from their source: bytecode beside it is not looked at."""
     path = ROOT / "tests" / "protected" / f"test_{name}.py"
@@ -154,9 +150,10 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1 or not re.fullmatch(r"[a-z_]+", arguments[0]):
         print("usage: python3 -I -S -B tools/gate.py NAME", file=sys.stderr)
         return 2
-    hindrance = shield()
-    if hindrance:
-        print(f"the gate cannot decide: {hindrance}", file=sys.stderr)
+    try:
+        shield()
+    except Unshielded as unshielded:
+        print(f"the gate cannot decide: {unshielded}", file=sys.stderr)
         return 2
     tests = unittest.defaultTestLoader.loadTestsFromModule(load(arguments[0]))
     wanted = tests.countTestCases()
