@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # Nothing else comes from this folder, and nothing at all once it can have been written to.
 sys.path.append(str(ROOT / "tools"))
-from shield import Unshielded, shield  # noqa: E402
+from shield import Unshielded, is_alone, shield  # noqa: E402
 
 sys.path.pop()
 
@@ -137,6 +137,8 @@ def main() -> int:
         perform(compile_all, assemble)
         made = product()
         perform(run_tests, try_out)
+        if not is_alone():
+            raise BuildFailed("the tests or the selfcheck left a process behind, which could still change the archive")
         if product() != made:
             raise BuildFailed("the tests or the selfcheck changed the archive or what it is made of")
     except Unshielded as unshielded:

@@ -95,9 +95,9 @@ fn a_patch_cannot_write_into_the_process_that_decides() {
     assert!(copied.unwrap().success());
     let shield = open.join("tools/shield.py");
     let text = std::fs::read_to_string(&shield).unwrap();
-    let lifted = text
-        .replace("(PR_SET_DUMPABLE, 0,", "(PR_SET_DUMPABLE, 1,")
-        .replace("0, 0, 0) != 0", "0, 0, 0) != 1");
+    let (set, get) = ("prctl(PR_SET_DUMPABLE, 0,", "prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0");
+    assert!(text.contains(set) && text.contains(get), "{text}");
+    let lifted = text.replace(set, "prctl(PR_SET_DUMPABLE, 1,").replace(get, &get.replace("!= 0", "!= 1"));
     std::fs::write(&shield, lifted).unwrap();
 
     let patch = example.0.path("seize");
