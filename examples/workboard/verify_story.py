@@ -38,6 +38,7 @@ NO_DOMAIN = Red("NotImplementedError", "the feature is absent: workboard.domain 
 NO_API = Red("NotImplementedError", "the feature is absent: the API does not answer to POST /api/items/{item}/complete")
 DUPLICATE = Red("AssertionError", "1 != 2 : duplicate completion event")
 FOREIGN = Red("AssertionError", "404 != 200 : southgate completed an item of northstar")
+ENDED = Red("NoAnswer", "the application ended with status 0 before it answered")
 
 # Each patch in its order, and what unit.todo-idempotency, tenant-integration and clean-build say after it.
 STORY: tuple[tuple[str, tuple[Red | None, ...]], ...] = (
@@ -48,16 +49,33 @@ STORY: tuple[tuple[str, tuple[Red | None, ...]], ...] = (
     ("40-complete-controls", (GREEN, GREEN, GREEN)),
     ("50-persist-visible", (GREEN, GREEN, GREEN)),
 )
-# The rejected tries: from which step on each applies, and the rule of the blueprint that its paths break.
+STEPS = tuple(name for name, _ in STORY)
+# The rejected tries: to which steps each applies, and the rule of the blueprint that its paths break.
 REJECTED = {
-    "edit-protected-test": ("rev-0", "protected"),
-    "delete-assertion": ("rev-0", None),
-    "add-skip": ("rev-0", None),
-    "leave-scope-notification": ("rev-0", "out of scope"),
-    "leave-scope-deployment": ("rev-0", "out of scope"),
-    "add-dependency": ("rev-0", None),
-    "widen-tenant": ("30-tenant-scoped-api", None),
+    "edit-protected-test": (STEPS, "protected"),
+    "delete-assertion": (STEPS, None),
+    "add-skip": (STEPS, None),
+    "leave-scope-notification": (STEPS, "out of scope"),
+    "leave-scope-deployment": (STEPS, "out of scope"),
+    "add-dependency": (STEPS, None),
+    "widen-tenant": (STEPS[STEPS.index("30-tenant-scoped-api"):], None),
+    "exit-early": (STEPS[:1], None),
+    "replace-test-runner": (STEPS[:1], None),
 }
+# Those of them that attack the process which decides, what the two protected gates say of each, and whether the build,
+# which believes the project's own tests, passes.
+ATTACKS = {"exit-early": (ENDED, ENDED, False), "replace-test-runner": (NO_DOMAIN, NO_API, True)}
+# A test of the feature as one would write it without a thought of attacks: in the process of the code under test.
+IN_ONE_PROCESS = """
+import unittest
+from workboard import domain
+
+class Complete(unittest.TestCase):
+    def test_complete(self):
+        domain.complete(domain.create("northstar", "item-1", "Order lamps", 1000).item, 2000)
+
+unittest.main()
+"""
 
 
 class Unexpected(Exception):
@@ -236,16 +254,29 @@ def check_rejected(gates: dict[str, Gate], folder: Path, trees: dict[str, Path])
     """Every rejected try applies where it is proposed, so that only its content can be the reason to reject it."""
     on_disk = {path.stem for path in (HERE / "patches" / "bad").iterdir()}
     expect(on_disk == set(REJECTED), f"rejected tries on disk: {sorted(on_disk)}")
-    names = [name for name, _ in STORY]
-    for name, (first, rule) in REJECTED.items():
+    for name, (steps, rule) in REJECTED.items():
         expect(broken_rule(f"bad/{name}") == rule, f"bad/{name} is {broken_rule(f'bad/{name}')}, not {rule}")
-        for step in names[names.index(first):]:
+        for step in steps:
             apply(f"bad/{name}", copy(trees[step], folder / f"{name}.{step}"))
     # What the guard stands against: with the edited test, the duplicate event goes unseen.
     edited = folder / "edit-protected-test.10-complete-domain"
     expect_outcome("bad/edit-protected-test", UNIT, gates[UNIT].run(edited), GREEN)
     widened = folder / "widen-tenant.30-tenant-scoped-api"
     expect_outcome("bad/widen-tenant", TENANT, gates[TENANT].run(widened), FOREIGN)
+
+
+def check_attacks(gates: dict[str, Gate], folder: Path, trees: dict[str, Path]) -> None:
+    """What ends or rules the process that it is loaded into makes a test there pass, and neither of the gates."""
+    alone = Gate(["python3", "-B", "-c", IN_ONE_PROCESS], {"PATH": os.environ["PATH"]})
+    honest = alone.run(copy(trees[STEPS[0]], folder / "without-attack"))
+    expect(honest.status == 1 and "AttributeError" in honest.words, f"without an attack: {honest.words}")
+    for name, (*wanted, builds) in ATTACKS.items():
+        tree = folder / f"{name}.{STEPS[0]}"
+        expect_outcome(f"bad/{name}", "a test in one process", alone.run(tree), GREEN)
+        for gate, red in zip((UNIT, TENANT), wanted):
+            expect_outcome(f"bad/{name}", gate, gates[gate].run(tree), red)
+        built = gates[BUILD].run(tree)
+        expect((built.status == 0) is builds, f"bad/{name}: {BUILD} ended with status {built.status}:\n{built.words}")
 
 
 def check_build(gates: dict[str, Gate], folder: Path, trees: dict[str, Path]) -> None:
@@ -293,7 +324,7 @@ def main() -> int:
         print(f"{'after':<22}" + "".join(f"{gate:<24}" for gate in GATES))
         with tempfile.TemporaryDirectory() as folder:
             trees = play(gates, Path(folder))
-            for check in (check_without_bug, check_rejected, check_build, check_drill):
+            for check in (check_without_bug, check_rejected, check_attacks, check_build, check_drill):
                 check(gates, Path(folder), trees)
                 print(f"{check.__name__.replace('_', ' ')}: holds")
     except Unexpected as unexpected:

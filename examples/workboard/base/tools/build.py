@@ -1,7 +1,13 @@
 """The clean build: compiles, runs the project's own tests, assembles build/workboard.pyz and tries it out.
 
-Usage: python3 tools/build.py (from any directory). Exit status 0: the archive is built and works. Equal sources give
-equal bytes. Code of the project runs in processes of its own only, so none of it can end the build early.
+Usage: python3 -I -S -B tools/build.py (from any directory). Exit status 0: the archive is built and works. Equal
+sources give equal bytes. Code of the project runs in processes of its own only, so none of it can end the build early,
+and only once the archive is written, which must then stay as it is.
+
+What no author of the project can feign: that the sources compile, and that the archive holds exactly them. The tests,
+the selfcheck and the routes are another matter: there the build hears what the project's processes say of themselves,
+and whoever writes the application and its tests can have them say it. That finds mistakes, not malice. What must hold
+against the author is asked by the gates of tests/protected.
 """
 
 from __future__ import annotations
@@ -10,9 +16,16 @@ import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# Nothing else comes from this folder, and nothing at all once it can have been written to.
+sys.path.append(str(ROOT / "tools"))
+from shield import Unshielded, is_alone, shield  # noqa: E402
+
+sys.path.pop()
+
 ARCHIVE = ROOT / "build" / "workboard.pyz"
 STEP_SECONDS = 20
 MAIN = "import sys\n\nfrom workboard.server import main\n\nsys.exit(main(sys.argv[1:]))\n"
@@ -43,7 +56,7 @@ def compile_all() -> str:
 
 
 def run_tests() -> str:
-    """Runs the project's own tests. The protected ones are gates of their own."""
+    """Runs the project's own tests and believes what they say. The protected ones are gates of their own."""
     files = [path for folder in ("unit", "integration") for path in sorted((ROOT / "tests" / folder).glob("test_*.py"))]
     shown = run("-m", "unittest", *(f"tests.{path.parent.name}.{path.stem}" for path in files)).stderr
     ran = re.search(r"^Ran ([1-9][0-9]*) tests? in ", shown, re.MULTILINE)
@@ -67,7 +80,7 @@ def assemble() -> str:
 
 
 def try_out() -> str:
-    """Runs the archive's selfcheck, and compares what the page calls with what the API answers to."""
+    """Runs the archive's selfcheck, and compares what the page calls with the routes that it names."""
     lines = run(str(ARCHIVE), "--selfcheck").stdout.splitlines()
     if not lines or lines[-1] != "selfcheck ok":
         raise BuildFailed("the archive ended without a word about its selfcheck")
@@ -103,14 +116,37 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def main() -> int:
-    """Runs the steps in order, cheapest first."""
-    for step in (compile_all, run_tests, assemble, try_out):
+def product() -> dict[Path, bytes]:
+    """The archive and what it is made of."""
+    return {path: path.read_bytes() for path in [ARCHIVE, *sources()] if path.is_file()}
+
+
+def perform(*steps: Callable[[], str]) -> None:
+    """Performs steps in order and says what came of each."""
+    for step in steps:
         try:
             print(f"{step.__name__}: {step()}", flush=True)
         except BuildFailed as failed:
-            print(f"{step.__name__}: FAILED: {failed}", file=sys.stderr)
-            return 1
+            raise BuildFailed(f"{step.__name__}: FAILED: {failed}") from None
+
+
+def main() -> int:
+    """Makes the archive, and then lets the project's code run."""
+    try:
+        shield()
+        perform(compile_all, assemble)
+        made = product()
+        perform(run_tests, try_out)
+        if not is_alone():
+            raise BuildFailed("the tests or the selfcheck left a process behind, which could still change the archive")
+        if product() != made:
+            raise BuildFailed("the tests or the selfcheck changed the archive or what it is made of")
+    except Unshielded as unshielded:
+        print(f"nothing can be built: {unshielded}", file=sys.stderr)
+        return 2
+    except BuildFailed as failed:
+        print(failed, file=sys.stderr)
+        return 1
     return 0
 
 

@@ -14,6 +14,7 @@ mod bad_input;
 mod crash;
 mod elsewhere;
 mod evidence;
+mod example_gates;
 mod grants;
 mod hostile_agents;
 mod lab;

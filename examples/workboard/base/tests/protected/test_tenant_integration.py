@@ -3,43 +3,43 @@
 import itertools
 import json
 import os
-import shutil
 import tempfile
 import unittest
-from pathlib import Path
 
-from workboard import api, seed
-from workboard.api import Application, Request
-from workboard.repository import Repository
+from gate import ROOT, Application
 
-SEED = os.environ.get("WORKBOARD_SEED") or str(Path(__file__).resolve().parents[2] / "fixtures" / "seed.json")
+SEED = os.environ.get("WORKBOARD_SEED") or str(ROOT / "fixtures" / "seed.json")
 OWN, OTHER, ITEM = "northstar", "southgate", "ns-lamp-order"
 COMPLETE = "/api/items/{item}/complete"
 
 
 class TenantIntegration(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.seeded = os.path.join(folder.name, "seeded.sqlite")
-        seed.load(SEED, Repository(cls.seeded))
-
     def setUp(self):
-        if ("POST", COMPLETE) not in {route[:2] for route in api.ROUTES}:
-            raise NotImplementedError(f"the feature is absent: the API does not answer to POST {COMPLETE}")
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.database = shutil.copy(self.seeded, os.path.join(folder.name, "workboard.sqlite"))
+        self.database = os.path.join(folder.name, "workboard.sqlite")
         self.clock = itertools.count(2_000_000_000_000, 1000)
         self.start()
+        if ["POST", COMPLETE] not in self.application.ask("routes"):
+            raise NotImplementedError(f"the feature is absent: the API does not answer to POST {COMPLETE}")
+        self.application.ask("seed", database=self.database, file=SEED)
+        self.application.ask("open", database=self.database)
 
     def start(self):
-        self.application = Application(Repository(self.database), lambda: next(self.clock), lambda: "item-new")
+        self.application = Application()
+        self.addCleanup(self.application.end)
 
-    def call(self, tenant, method, path, body=b""):
-        response = self.application.handle(Request(method, path, tenant, body))
-        return response.status, response.document
+    def restart(self):
+        self.application.end()
+        self.start()
+        self.application.ask("open", database=self.database)
+
+    def call(self, tenant, method, path, body=""):
+        now = next(self.clock)
+        status, document = self.application.ask(
+            "request", method=method, path=path, tenant=tenant, body=body, now=now
+        )
+        return status, document
 
     def complete(self, tenant, item):
         return self.call(tenant, "POST", COMPLETE.format(item=item))
@@ -57,7 +57,7 @@ class TenantIntegration(unittest.TestCase):
         self.assertEqual("open", self.item(OWN, ITEM)["state"])
         status, completed = self.complete(OWN, ITEM)
         self.assertEqual((200, "completed"), (status, completed["state"]))
-        self.start()
+        self.restart()
         self.assertEqual(completed, self.item(OWN, ITEM))
         self.assertEqual([ITEM], self.completions(OWN))
 
@@ -85,7 +85,7 @@ class TenantIntegration(unittest.TestCase):
         self.assertIn(ITEM, json.dumps(self.call(OWN, "GET", "/api/items")))
 
     def test_the_tenant_is_never_taken_from_the_body(self):
-        status, _ = self.call(OTHER, "POST", COMPLETE.format(item=ITEM), json.dumps({"tenant": OWN}).encode())
+        status, _ = self.call(OTHER, "POST", COMPLETE.format(item=ITEM), json.dumps({"tenant": OWN}))
         self.assertNotEqual(200, status, "the body chose the tenant")
         self.assertEqual("open", self.item(OWN, ITEM)["state"])
 
@@ -93,7 +93,3 @@ class TenantIntegration(unittest.TestCase):
         for tenant in (None, "", "../northstar", "northstar "):
             self.assertEqual(401, self.complete(tenant, ITEM)[0], f"tenant {tenant!r}")
         self.assertEqual("open", self.item(OWN, ITEM)["state"])
-
-
-if __name__ == "__main__":
-    unittest.main()
