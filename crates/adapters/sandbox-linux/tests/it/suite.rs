@@ -199,7 +199,7 @@ async fn the_environment_is_given_whole() {
 }
 
 // proves E-J03 E-J12
-// break crates/adapters/sandbox-linux/guest/src/roles/guest.rs: `set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Step::Identity)` -> `Ok(())`
+// break crates/adapters/sandbox-linux/guest/src/roles/root.rs: `c"dev/stderr"` -> `c"dev/kmsg"`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_file_system_is_reduced() {
     hold(confinement::the_file_system_is_reduced).await;
