@@ -1,7 +1,8 @@
 use ambit_blueprint::{Document, ExecutionCapabilityProfile, builtin};
 use ambit_ids::BackendId;
 use ambit_ports::sandbox::{
-    Cancellation, CapabilityManifest, Egress, Enforcer, Isolation, Preview, ProbeFamily, SecretDelivery,
+    Cancellation, CapabilityManifest, Egress, Enforcer, Isolation, Preview, Probe, ProbeFamily,
+    SecretDelivery,
 };
 use ambit_sandboxes::unmet;
 use ambit_simulation::honest_manifest;
@@ -20,7 +21,7 @@ fn manifest() -> CapabilityManifest {
 /// A way to fall short, and the requirement that is then not met.
 type Shortfall = (&'static str, fn(&mut CapabilityManifest));
 
-const SHORTFALLS: [Shortfall; 12] = [
+const SHORTFALLS: [Shortfall; 13] = [
     ("isolation: dedicated-sandbox-per-run", |it| it.isolation = Isolation::Unproven),
     ("egress: deny-all", |it| it.egress = Egress::Unproven),
     ("egress: deny-all", |it| it.egress = Egress::ExplicitAllowlist),
@@ -30,6 +31,11 @@ const SHORTFALLS: [Shortfall; 12] = [
     ("cancellation: process-stop-then-destroy", |it| it.cancellation = Cancellation::Unproven),
     ("evidence: immutable-positive-and-negative-probes", |it| it.evidence_probes.clear()),
     ("evidence: immutable-positive-and-negative-probes", |it| it.evidence_probes[0].passed = false),
+    ("evidence: immutable-positive-and-negative-probes", |it| {
+        // Another probe of the same family passed: that makes up for nothing.
+        let failed = Probe { passed: false, ..it.evidence_probes[0].clone() };
+        it.evidence_probes.push(failed);
+    }),
     ("aggregateLimits: enforced", |it| it.limits.memory = Enforcer::RlimitPerProcess),
     ("aggregateLimits: enforced", |it| it.limits.processes = Enforcer::RlimitPerProcess),
     ("aggregateLimits: enforced", |it| it.limits.cpu = Enforcer::RlimitPerProcess),
