@@ -18,7 +18,7 @@ use crate::roles::launcher::Launcher;
 use crate::roles::memory::Memory;
 use crate::roles::raw::{self, Fresh};
 use crate::roles::root::{self, At, Source};
-use crate::roles::supervisor::{Supervised, kill_the_rest};
+use crate::roles::supervisor::{PAUSE_US, Supervised, kill_the_rest};
 use crate::roles::volumes::{self, Mounted};
 use crate::socket;
 use crate::wire::{
@@ -218,7 +218,7 @@ impl Ready<'_> {
         if let Err(failed) = self.prepare(command.volumes) {
             return Ok(Ended { how: How::NotConfined(failed), ..ended });
         }
-        let Some(mut launcher) = self.launcher.take() else {
+        let (Some(mut launcher), Some(volumes)) = (self.launcher.take(), &self.mounted) else {
             return Err(Errno::INVAL);
         };
         let memory = self.counted.then(|| Memory::new(command.limits.data_bytes, launcher.listener()));
@@ -231,11 +231,14 @@ impl Ready<'_> {
             main: launcher.pid,
             deadline_us: started_us.saturating_add(command.wall_ms.saturating_mul(1000)),
             memory,
+            volumes,
+            disk_full: false,
+            next_look_us: started_us.saturating_add(PAUSE_US),
         };
         (ended.how, ended.by, ended.killed) = supervised.until_ended()?;
         ended.memory_refusals = supervised.memory.as_ref().map_or(0, Memory::refusals);
         ended.how = launcher.failure().unwrap_or(ended.how);
-        ended.disk_full = self.mounted.as_ref().is_some_and(Mounted::is_full);
+        ended.disk_full = supervised.disk_full;
         ended.wall_us = raw::monotonic_us().saturating_sub(started_us);
         ended.cpu_us = raw::children_cpu_us().saturating_sub(cpu_before_us);
         Ok(ended)

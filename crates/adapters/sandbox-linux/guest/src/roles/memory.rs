@@ -31,12 +31,6 @@ use rustix::io::{Errno, read};
 use crate::roles::raw::{self, Answer};
 use crate::roles::text::Text;
 
-/// The shortest pause between two looks.
-const PAUSE_US: u64 = 20_000;
-/// And the longest: a command must not gain time by making a look slow.
-const LONGEST_PAUSE_US: u64 = 200_000;
-/// Between these, a look takes one part in this many of the time.
-const SHARE_OF_TIME: u64 = 10;
 /// The most processes of which it is told which have one memory.
 const COMPARED: usize = 128;
 const PAGE_BYTES: u64 = 4096;
@@ -48,24 +42,17 @@ pub(crate) struct Memory {
     listener: Option<OwnedFd>,
     shareable_bytes: u64,
     refusals: u32,
-    next_look_us: u64,
 }
 
 impl Memory {
     /// All of it.
     pub(crate) fn new(limit_bytes: u64, listener: Option<OwnedFd>) -> Self {
-        let next_look_us = raw::monotonic_us().saturating_add(PAUSE_US);
-        Self { limit_bytes, listener, shareable_bytes: limit_bytes, refusals: 0, next_look_us }
+        Self { limit_bytes, listener, shareable_bytes: limit_bytes, refusals: 0 }
     }
 
     /// What is readable when a call waits for an answer.
     pub(crate) fn listener(&self) -> Option<BorrowedFd<'_>> {
         self.listener.as_ref().map(AsFd::as_fd)
-    }
-
-    /// When the next look is due.
-    pub(crate) fn next_look_us(&self) -> u64 {
-        self.next_look_us
     }
 
     /// How many calls were refused.
@@ -94,22 +81,13 @@ impl Memory {
         }
     }
 
-    /// Looks, where that is due; answers whether the command holds more than it may.
-    pub(crate) fn is_exceeded(&mut self) -> bool {
-        let started_us = raw::monotonic_us();
-        if started_us < self.next_look_us {
-            return false;
-        }
-        // What cannot be looked at cannot be bounded.
-        let exceeded = match look(self.limit_bytes) {
+    /// Looks whether the command holds more than it may.
+    pub(crate) fn is_exceeded(&self) -> bool {
+        match look(self.limit_bytes) {
             Ok(held_bytes) => held_bytes > self.limit_bytes,
+            // What cannot be looked at cannot be bounded.
             Err(_) => true,
-        };
-        let ended_us = raw::monotonic_us();
-        let took_us = ended_us.saturating_sub(started_us);
-        let pause_us = took_us.saturating_mul(SHARE_OF_TIME).clamp(PAUSE_US, LONGEST_PAUSE_US);
-        self.next_look_us = ended_us.saturating_add(pause_us);
-        exceeded
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use core::ffi::CStr;
 use core::mem::MaybeUninit;
 use core::net::{Ipv4Addr, SocketAddrV4};
 
-use rustix::event::poll;
+use rustix::event::{Timespec, poll};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, ftruncate, openat};
 use rustix::io::{Errno, read, write};
 use rustix::net::{AddressFamily, SocketType, accept, bind, getsockname, listen, socket};
@@ -38,6 +38,7 @@ pub fn run(argument: impl Fn(usize) -> Option<&'static CStr>) -> u8 {
         b"sparse" => sparse(text(2), number(3)),
         b"remove" => rustix::fs::unlink(text(2)).map(|()| 0),
         b"fill" => fill(text(2), number(3)),
+        b"fill-and-clear" => fill_and_clear(text(2), number(3)),
         b"files" => files(text(2), number(3)),
         b"hog" => hoarder::hoard(c"private", number(2)),
         b"hoard" => hoarder::hoard(text(2), number(3)),
@@ -185,6 +186,14 @@ fn fill(path: &CStr, mebibytes: usize) -> Result<usize, Errno> {
         }
     }
     Ok(mebibytes)
+}
+
+/// Does so, and some time later leaves nothing of it.
+fn fill_and_clear(path: &CStr, mebibytes: usize) -> Result<usize, Errno> {
+    let filled = fill(path, mebibytes);
+    poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 200_000_000 }))?;
+    rustix::fs::unlink(path)?;
+    filled
 }
 
 fn files(directory: &CStr, count: usize) -> Result<usize, Errno> {

@@ -9,10 +9,18 @@ use rustix::process::{Pid, WaitOptions, WaitStatus};
 
 use crate::roles::memory::Memory;
 use crate::roles::raw;
+use crate::roles::volumes::Mounted;
 use crate::socket;
 use crate::wire::{EndedBy, How, Message, Request};
 
 const KILL: u32 = 9;
+
+/// The shortest pause between two looks at what a command uses.
+pub(crate) const PAUSE_US: u64 = 20_000;
+/// And the longest: a command must not gain time by making a look slow.
+const LONGEST_PAUSE_US: u64 = 200_000;
+/// Between these, a look takes one part in this many of the time.
+const SHARE_OF_TIME: u64 = 10;
 
 /// A command that runs.
 pub(crate) struct Supervised<'a> {
@@ -26,6 +34,12 @@ pub(crate) struct Supervised<'a> {
     pub deadline_us: u64,
     /// Its memory, where no control group bounds that.
     pub memory: Option<Memory>,
+    /// What it can write to.
+    pub volumes: &'a Mounted,
+    /// Whether one of them was seen full. A command may remove what it could not finish before it ends.
+    pub disk_full: bool,
+    /// When the next look is due.
+    pub next_look_us: u64,
 }
 
 /// What there is to be looked at.
@@ -62,13 +76,13 @@ impl Supervised<'_> {
             }
         }
         killed += kill_the_rest()?;
+        self.disk_full |= self.volumes.is_full();
         Ok((how.unwrap_or(How::Signalled(9)), by, killed))
     }
 
     fn wait(&self, by: EndedBy) -> Result<News, Errno> {
-        let memory = self.memory.as_ref();
-        let listener = memory.and_then(Memory::listener);
-        let wake_us = memory.map_or(self.deadline_us, |memory| memory.next_look_us().min(self.deadline_us));
+        let listener = self.memory.as_ref().and_then(Memory::listener);
+        let wake_us = self.next_look_us.min(self.deadline_us);
         let left = Duration::from_micros(wake_us.saturating_sub(raw::monotonic_us()));
         // Once everything is being killed, only its end matters.
         let (count, timeout) = match by {
@@ -98,14 +112,30 @@ impl Supervised<'_> {
                 _ => Err(Errno::PIPE),
             };
         }
-        if raw::monotonic_us() >= self.deadline_us {
+        let now_us = raw::monotonic_us();
+        if now_us >= self.deadline_us {
             return Ok(EndedBy::Deadline);
         }
-        let Some(memory) = &mut self.memory else { return Ok(EndedBy::Itself) };
-        if news.question {
+        if news.question
+            && let Some(memory) = &mut self.memory
+        {
             memory.answer();
         }
-        Ok(if memory.is_exceeded() { EndedBy::Memory } else { EndedBy::Itself })
+        if now_us >= self.next_look_us && self.look(now_us) {
+            return Ok(EndedBy::Memory);
+        }
+        Ok(EndedBy::Itself)
+    }
+
+    /// Looks at what the command uses; answers whether that is more memory than it may.
+    fn look(&mut self, now_us: u64) -> bool {
+        self.disk_full |= self.volumes.is_full();
+        let exceeded = self.memory.as_ref().is_some_and(Memory::is_exceeded);
+        let ended_us = raw::monotonic_us();
+        let took_us = ended_us.saturating_sub(now_us);
+        let pause_us = took_us.saturating_mul(SHARE_OF_TIME).clamp(PAUSE_US, LONGEST_PAUSE_US);
+        self.next_look_us = ended_us.saturating_add(pause_us);
+        exceeded
     }
 }
 
