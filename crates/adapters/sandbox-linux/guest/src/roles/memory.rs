@@ -15,10 +15,11 @@
 //! What can be neither seen nor counted is refused in the way of a kernel that does not have it, and programs that use it
 //! have another way for such kernels: files without a name (`memfd_create`; libraries take `/dev/shm`, a volume with a size),
 //! message queues and semaphores of System V, pages lent to a pipe (`vmsplice`). Huge pages are answered as where none are
-//! reserved. `/dev/zero` can be read but not mapped. Queues of POSIX have a limit of the kernel's own for each user.
+//! reserved. `/dev/zero` can be read but not mapped.
 //!
-//! What stays is what the kernel holds for open descriptors: the buffers of pipes and sockets. They are kept at their usual
-//! sizes, and the number of descriptors at 1024 for each process.
+//! What stays is what the kernel holds for itself: above all the buffers of pipes and sockets. They are kept at their usual
+//! sizes, and the number of descriptors at 1024 for each process. Watches, timers and queues of POSIX have limits of the
+//! kernel's own for each user.
 //!
 //! Where a control group bounds the memory none of this is done.
 
