@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ambit_ports::sandbox::SandboxError;
+use ambit_ports::sandbox::{Enforcer, SandboxError};
 use ambit_sandbox_guest::socket::Descriptors;
 use ambit_sandbox_guest::wire::{Failed, Message, Response, Spawn};
 use tokio::sync::Mutex;
@@ -87,7 +87,8 @@ impl Nursery {
         let birthplace = group.unified_directory().map_err(io_error("opening a control group"))?;
         let outer = outer(pick);
         let Outer { uid, gid, foreign } = outer;
-        let request = Spawn { outer_uid: uid, outer_gid: gid, foreign, by_path: self.by_path };
+        let counted = self.layout.enforcement().memory == Enforcer::RlimitPerProcess;
+        let request = Spawn { outer_uid: uid, outer_gid: gid, foreign, by_path: self.by_path, counted };
         let started = self.spawn(request, birthplace.as_ref().map(|file| file.as_fd())).await?;
         let process = Arc::new(Process::new(started.process).map_err(io_error("holding the guest"))?);
         match first_word(&started.control).await.map_err(io_error("waiting for the guest"))? {

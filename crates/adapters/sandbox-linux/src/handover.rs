@@ -16,6 +16,8 @@ use crate::sandbox::Sandbox;
 /// Processes beside those of the command: the guest.
 pub(crate) const OWN_PROCESSES: u64 = 1;
 const OPEN_FILES: u64 = 4096;
+/// Where no control group bounds what the kernel holds for them: a socket's buffers alone are a fifth of a mebibyte.
+const FEW_OPEN_FILES: u64 = 1024;
 
 /// The limits of a command are never wider than those of its run.
 pub(crate) fn narrower(command: &ExecutionLimits, run: &ExecutionLimits) -> ExecutionLimits {
@@ -111,6 +113,6 @@ fn process_limits(limits: &ExecutionLimits, enforced: LimitEnforcement) -> Proce
         cpu_seconds: limits.cpu_time_ms.get().div_ceil(1000) + 1,
         processes: if is_grouped(enforced.processes) { processes + PROCESSES_BEHIND } else { processes },
         data_bytes: if is_grouped(enforced.memory) { u64::MAX } else { limits.memory_bytes.get() },
-        open_files: OPEN_FILES,
+        open_files: if is_grouped(enforced.memory) { OPEN_FILES } else { FEW_OPEN_FILES },
     }
 }

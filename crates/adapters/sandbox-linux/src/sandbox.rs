@@ -109,7 +109,7 @@ impl Sandbox {
         let image = HostDirectory::of(image, self.guest.by_path).map_err(io_error("opening the image"))?;
         let share = HostDirectory::of(self.home.path(), self.guest.by_path)
             .map_err(io_error("opening the staged files"))?;
-        let filter = filter::program();
+        let filter = filter::program(self.enforced.memory);
         let request = Request::Assemble { image: &image.path, share: &share.path, filter: &filter };
         let mounts: Vec<BorrowedFd<'_>> =
             [&image.mount, &share.mount].into_iter().flatten().map(OwnedFd::as_fd).collect();

@@ -45,10 +45,11 @@ impl Facts {
         if let Ending::LimitReached { limit } = ending {
             breaches.insert(limit);
         }
+        let told = |what: fn(Ended) -> bool| self.ended.is_some_and(what);
         let met = [
-            (ResourceLimit::Memory, self.memory_kills > 0),
+            (ResourceLimit::Memory, self.memory_kills > 0 || told(|ended| ended.memory_refusals > 0)),
             (ResourceLimit::Pids, self.process_refusals > 0),
-            (ResourceLimit::Disk, self.ended.is_some_and(|ended| ended.disk_full)),
+            (ResourceLimit::Disk, told(|ended| ended.disk_full)),
             (ResourceLimit::Cpu, self.cpu_us > self.cpu_limit_us),
         ];
         breaches.extend(met.into_iter().filter(|(_, met)| *met).map(|(limit, _)| limit));
@@ -74,6 +75,7 @@ impl Facts {
         };
         match (ended.by, ended.how) {
             (EndedBy::Deadline, _) => reached(ResourceLimit::Timeout),
+            (EndedBy::Memory, _) => reached(ResourceLimit::Memory),
             (EndedBy::Request, _) => match self.stop {
                 Some(Stop::Deadline) => reached(ResourceLimit::Timeout),
                 _ => Ending::Aborted,
@@ -99,7 +101,15 @@ mod tests {
 
     fn facts(how: How, by: EndedBy) -> Facts {
         Facts {
-            ended: Some(Ended { how, by, killed: 0, wall_us: 0, cpu_us: 0, disk_full: false }),
+            ended: Some(Ended {
+                how,
+                by,
+                killed: 0,
+                wall_us: 0,
+                cpu_us: 0,
+                disk_full: false,
+                memory_refusals: 0,
+            }),
             stop: None,
             memory_kills: 0,
             process_refusals: 0,

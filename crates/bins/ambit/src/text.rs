@@ -89,7 +89,7 @@ fn observed(observation: &Observation) -> String {
             "gate       {} attempt {}: {} in {}, kept as {}",
             record.gate,
             record.attempt,
-            ended(record.ending),
+            ended(record),
             record.duration,
             record.artifact.short()
         ),

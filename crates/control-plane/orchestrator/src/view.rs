@@ -202,7 +202,7 @@ fn describe(observation: &Observation) -> String {
             format!("patched {} files to {}", patch.files.len(), patch.tree.short())
         }
         Observation::GateFinished(record) => {
-            format!("{} attempt {}: {}", record.gate, record.attempt, ended(record.ending))
+            format!("{} attempt {}: {}", record.gate, record.attempt, ended(record))
         }
         Observation::ApprovalAnswered { verdict, receipt } => format!("{} by {receipt}", verdict.as_str()),
         Observation::Failed { code } => format!("failed: {code}"),

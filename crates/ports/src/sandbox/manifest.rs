@@ -133,7 +133,8 @@ pub enum Enforcer {
     CgroupV2,
     /// The legacy hierarchy.
     CgroupV1,
-    /// Per-process limits only: several processes together can use more. The manifest says so in `lacks`.
+    /// No control group. There are limits on each process, and the backend may do more by itself, but the kernel bounds
+    /// nothing for all of them together. The manifest says in `lacks` what that leaves.
     RlimitPerProcess,
 }
 

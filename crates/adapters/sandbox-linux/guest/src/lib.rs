@@ -27,12 +27,15 @@ pub use step::Step;
 mod roles {
     pub(crate) mod copy;
     pub(crate) mod guest;
+    pub(crate) mod hoarder;
     pub(crate) mod launcher;
+    pub(crate) mod memory;
     pub mod prober;
     #[expect(unsafe_code, reason = "the system calls that no safe wrapper covers")]
     pub mod raw;
     pub(crate) mod root;
     pub mod spawner;
+    pub(crate) mod supervisor;
     pub(crate) mod text;
     pub(crate) mod volumes;
 }

@@ -1,4 +1,4 @@
-use super::policy::{Condition, HIGHEST, Rule, rule};
+use super::policy::{Condition, HIGHEST, Rule, Sharing, rule};
 
 /// Where the kernel puts what the filter looks at: the number, the processor family, and the low half of an argument.
 const NUMBER_AT: u32 = 0;
@@ -18,6 +18,7 @@ const ANSWER: u16 = 0x06;
 
 const KILL_PROCESS: u32 = 0x8000_0000;
 const FAIL: u32 = 0x0005_0000;
+const ASK: u32 = 0x7fc0_0000;
 const PASS: u32 = 0x7fff_0000;
 
 /// One instruction of classic BPF.
@@ -47,7 +48,7 @@ struct Range {
     rule: &'static Rule,
 }
 
-pub(super) fn program() -> Vec<Instruction> {
+pub(super) fn program(sharing: Sharing) -> Vec<Instruction> {
     let mut program = vec![
         Instruction::plain(LOAD, FAMILY_AT),
         Instruction { code: IF_EQUAL, if_true: 1, if_false: 0, value: FAMILY_X86_64 },
@@ -56,14 +57,14 @@ pub(super) fn program() -> Vec<Instruction> {
         Instruction { code: IF_AT_LEAST, if_true: 0, if_false: 1, value: X32 },
         Instruction::plain(ANSWER, KILL_PROCESS),
     ];
-    program.extend(tree(&ranges()));
+    program.extend(tree(&ranges(sharing)));
     program
 }
 
-fn ranges() -> Vec<Range> {
+fn ranges(sharing: Sharing) -> Vec<Range> {
     let mut ranges: Vec<Range> = Vec::new();
     for number in 0..=HIGHEST + 1 {
-        let rule = rule(number);
+        let rule = rule(number, sharing);
         if ranges.last().is_none_or(|last| last.rule != rule) {
             ranges.push(Range { first: number, rule });
         }
@@ -86,6 +87,7 @@ fn tree(ranges: &[Range]) -> Vec<Instruction> {
 fn answer(rule: &Rule) -> Vec<Instruction> {
     match rule {
         Rule::Allow => vec![Instruction::plain(ANSWER, PASS)],
+        Rule::Ask => vec![Instruction::plain(ANSWER, ASK)],
         Rule::Refuse(errno) => vec![Instruction::plain(ANSWER, FAIL | errno)],
         Rule::Where(condition) => question(condition),
     }

@@ -11,15 +11,22 @@ mod compile;
 #[cfg(target_arch = "x86_64")]
 mod policy;
 
-/// The instructions as the kernel takes them: eight bytes each.
+use ambit_ports::sandbox::Enforcer;
+
+/// The instructions as the kernel takes them: eight bytes each. Which they are depends on what bounds the memory of the
+/// whole.
 #[cfg(target_arch = "x86_64")]
-pub(crate) fn program() -> Vec<u8> {
-    compile::program().iter().flat_map(|instruction| instruction.to_bytes()).collect()
+pub(crate) fn program(memory: Enforcer) -> Vec<u8> {
+    let sharing = match memory {
+        Enforcer::CgroupV1 | Enforcer::CgroupV2 => policy::Sharing::Free,
+        Enforcer::RlimitPerProcess => policy::Sharing::Counted,
+    };
+    compile::program(sharing).iter().flat_map(|instruction| instruction.to_bytes()).collect()
 }
 
 /// No filter: there is no guest for this processor family that could install it.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) const fn program() -> Vec<u8> {
+pub(crate) const fn program(_: Enforcer) -> Vec<u8> {
     Vec::new()
 }
 

@@ -10,8 +10,10 @@ use super::allowed::ALLOWED;
 pub(super) enum Rule {
     /// It is made.
     Allow,
-    /// It fails with this error number and has no effect.
+    /// It fails with this error number and has no effect; 0 is no failure.
     Refuse(u32),
+    /// The guest says whether it is made.
+    Ask,
     /// It depends on an argument: on its low 32 bits, under a mask.
     Where(&'static Condition),
 }
@@ -41,8 +43,22 @@ const FORBIDDEN: Rule = Rule::Refuse(errno::EPERM);
 const ABSENT: Rule = Rule::Refuse(errno::ENOSYS);
 const ALL_BITS: u32 = u32::MAX;
 
+/// How commands may use memory that is not a process's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sharing {
+    /// As they like: a control group bounds it together with all other memory.
+    Free,
+    /// As the guest allows, which counts it. Of the rest the kernel holds nothing that neither it nor the guest bounds.
+    Counted,
+}
+
 /// The rule of a call.
-pub(super) fn rule(number: u32) -> &'static Rule {
+pub(super) fn rule(number: u32, sharing: Sharing) -> &'static Rule {
+    if sharing == Sharing::Counted
+        && let Some((_, counted)) = COUNTED.iter().find(|(counted, _)| *counted == number)
+    {
+        return counted;
+    }
     if let Some((_, condition)) = CONDITIONAL.iter().find(|(conditional, _)| *conditional == number) {
         return condition;
     }
@@ -58,6 +74,60 @@ pub(super) fn rule(number: u32) -> &'static Rule {
         _ => &ABSENT,
     }
 }
+
+/// What takes another way where memory is counted.
+const COUNTED: [(u32, Rule); 7] = [
+    (nr::__NR_mmap, Rule::Where(&SHARED_IS_COUNTED)),
+    (nr::__NR_shmget, Rule::Where(&SEGMENT_IS_COUNTED)),
+    (nr::__NR_memfd_create, ABSENT),
+    (nr::__NR_vmsplice, ABSENT),
+    (nr::__NR_msgget, ABSENT),
+    (nr::__NR_semget, ABSENT),
+    (nr::__NR_setsockopt, Rule::Where(&BUFFERS_STAY)),
+];
+
+/// Memory of a mapping that is shared and belongs to no file. Huge pages are answered as where none are reserved.
+static SHARED_IS_COUNTED: Condition = Condition {
+    argument: 3,
+    mask: nr::MAP_HUGETLB,
+    values: &[0],
+    then: Rule::Where(&Condition {
+        argument: 3,
+        mask: nr::MAP_TYPE | nr::MAP_ANONYMOUS,
+        values: &[nr::MAP_SHARED | nr::MAP_ANONYMOUS, nr::MAP_SHARED_VALIDATE | nr::MAP_ANONYMOUS],
+        then: Rule::Ask,
+        otherwise: Rule::Allow,
+    }),
+    otherwise: Rule::Refuse(errno::ENOMEM),
+};
+
+/// `SHM_HUGETLB`.
+const HUGE_SEGMENT: u32 = 0o4000;
+
+/// A segment of System V, unless of huge pages.
+static SEGMENT_IS_COUNTED: Condition = Condition {
+    argument: 2,
+    mask: HUGE_SEGMENT,
+    values: &[0],
+    then: Rule::Ask,
+    otherwise: Rule::Refuse(errno::ENOMEM),
+};
+
+/// The buffers of a socket keep their first size, `SO_SNDBUF` and `SO_RCVBUF` of `SOL_SOCKET`: that is no failure, as it is
+/// none where the kernel's maximum is lower than what is asked.
+static BUFFERS_STAY: Condition = Condition {
+    argument: 1,
+    mask: ALL_BITS,
+    values: &[1],
+    then: Rule::Where(&Condition {
+        argument: 2,
+        mask: ALL_BITS,
+        values: &[7, 8],
+        then: Rule::Refuse(0),
+        otherwise: Rule::Allow,
+    }),
+    otherwise: Rule::Allow,
+};
 
 const CONDITIONAL: [(u32, Rule); 15] = [
     (nr::__NR_clone, Rule::Where(&NO_NAMESPACE)),

@@ -1,11 +1,14 @@
 use linux_raw_sys::{errno, general as nr};
 
 use super::compile::{Instruction, program};
-use super::policy::{HIGHEST, Rule, rule};
+use super::policy::{HIGHEST, Rule, Sharing, rule};
 
 const PASS: u32 = 0x7fff_0000;
+const ASK: u32 = 0x7fc0_0000;
 const KILL: u32 = 0x8000_0000;
 const X86_64: u32 = 0xc000_003e;
+
+const BOTH: [Sharing; 2] = [Sharing::Free, Sharing::Counted];
 
 /// A machine for the part of classic BPF that the compiler writes.
 fn run(program: &[Instruction], family: u32, number: u32, arguments: [u64; 6]) -> (u32, usize) {
@@ -39,6 +42,7 @@ fn run(program: &[Instruction], family: u32, number: u32, arguments: [u64; 6]) -
 fn expected(rule: &Rule, arguments: [u64; 6]) -> u32 {
     match rule {
         Rule::Allow => PASS,
+        Rule::Ask => ASK,
         Rule::Refuse(errno) => 0x0005_0000 | errno,
         Rule::Where(condition) => {
             let low = u32::try_from(arguments[condition.argument as usize] & 0xffff_ffff).unwrap();
@@ -66,19 +70,22 @@ fn samples() -> Vec<[u64; 6]> {
 // break crates/adapters/sandbox-linux/src/filter/compile.rs: `program.extend_from_slice(no);` -> `program.extend_from_slice(yes);`
 #[test]
 fn the_program_answers_every_call_as_the_policy_says() {
-    let program = program();
     let samples = samples();
-    for number in (0..=HIGHEST + 40).chain([1000, 0x3fff_ffff]) {
-        for arguments in &samples {
-            let (answer, _) = run(&program, X86_64, number, *arguments);
-            assert_eq!(answer, expected(rule(number), *arguments), "call {number} with {arguments:?}");
+    for sharing in BOTH {
+        let program = program(sharing);
+        for number in (0..=HIGHEST + 40).chain([1000, 0x3fff_ffff]) {
+            for arguments in &samples {
+                let (answer, _) = run(&program, X86_64, number, *arguments);
+                let rule = rule(number, sharing);
+                assert_eq!(answer, expected(rule, *arguments), "call {number} with {arguments:?}");
+            }
         }
     }
 }
 
 #[test]
 fn calls_of_other_processor_families_kill_the_process() {
-    let program = program();
+    let program = program(Sharing::Free);
     for (family, number) in
         [(0x4000_0003, nr::__NR_read), (X86_64, 0x4000_0000), (X86_64, 0x4000_0000 | 56), (0, 0)]
     {
@@ -89,6 +96,7 @@ fn calls_of_other_processor_families_kill_the_process() {
 
 #[test]
 fn what_reaches_the_kernel_deepest_is_refused() {
+    let of = |number| [rule(number, Sharing::Free), rule(number, Sharing::Counted)];
     for number in [
         nr::__NR_mount,
         nr::__NR_umount2,
@@ -123,20 +131,22 @@ fn what_reaches_the_kernel_deepest_is_refused() {
         nr::__NR_memfd_secret,
         nr::__NR_syslog,
     ] {
-        assert_eq!(*rule(number), Rule::Refuse(errno::EPERM), "{number}");
+        assert_eq!(of(number), [&Rule::Refuse(errno::EPERM); 2], "{number}");
     }
     for number in [nr::__NR_clone3, HIGHEST + 1, 400] {
-        assert_eq!(*rule(number), Rule::Refuse(errno::ENOSYS), "{number}");
+        assert_eq!(of(number), [&Rule::Refuse(errno::ENOSYS); 2], "{number}");
     }
-    for number in [nr::__NR_read, nr::__NR_execve, nr::__NR_futex, nr::__NR_openat2, nr::__NR_shmget] {
-        assert_eq!(*rule(number), Rule::Allow, "{number}");
+    for number in [nr::__NR_read, nr::__NR_execve, nr::__NR_futex, nr::__NR_openat2, nr::__NR_mq_open] {
+        assert_eq!(of(number), [&Rule::Allow; 2], "{number}");
     }
 }
 
 #[test]
 fn loading_stays_cheap() {
-    let program = program();
-    let longest = (0..=HIGHEST).map(|number| run(&program, X86_64, number, [0; 6]).1).max().unwrap();
-    assert!(program.len() < 400, "{} instructions", program.len());
-    assert!(longest <= 20, "{longest} steps for one call");
+    for sharing in BOTH {
+        let program = program(sharing);
+        let longest = (0..=HIGHEST).map(|number| run(&program, X86_64, number, [0; 6]).1).max().unwrap();
+        assert!(program.len() < 400, "{} instructions", program.len());
+        assert!(longest <= 20, "{longest} steps for one call");
+    }
 }

@@ -5,6 +5,14 @@ use ambit_ports::sandbox::{Enforcer, LimitEnforcement, MissingFeature};
 /// The version of Landlock from which it can stand behind the mounts without breaking renames.
 const LANDLOCK_VERSION: u32 = 2;
 
+/// What the guest does about memory by itself, and what that leaves.
+const MEMORY_WITHOUT_A_GROUP: &str = "the kernel bounds the memory of single processes only, and a process that is refused more \
+    is not told apart from another failure. What all processes of a sandbox hold is added up every 20 ms, and a command \
+    that holds more than its limit is ended; for that long it can hold more. What they share without a file is counted up \
+    to the limit once more. Not counted are the two volumes, each of the disk limit, and the buffers of sockets and pipes, \
+    about 0.2 MiB for each of 1024 descriptors of a process. memfd_create, vmsplice, and queues and semaphores of System V \
+    are absent";
+
 fn lack(feature: &str, consequence: &str, mend: &str) -> MissingFeature {
     MissingFeature { feature: feature.into(), consequence: consequence.into(), mend: mend.into() }
 }
@@ -18,11 +26,7 @@ pub(super) fn of(limits: &LimitEnforcement, copied: bool) -> Vec<MissingFeature>
             lacks.push(lack(feature, consequence, DELEGATE));
         }
     };
-    unless_grouped(
-        limits.memory,
-        "a control group for memory",
-        "each process is limited, but several together can use more, and running out of memory is not told apart from another failure",
-    );
+    unless_grouped(limits.memory, "a control group for memory", MEMORY_WITHOUT_A_GROUP);
     unless_grouped(
         limits.processes,
         "a control group for processes",

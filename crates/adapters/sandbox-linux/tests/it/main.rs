@@ -8,6 +8,7 @@
 )]
 
 mod hostile;
+mod memory;
 mod ordinary_user;
 mod other_process;
 mod suite;

@@ -29,20 +29,20 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-// proves E-I01 E-J02
-// break crates/adapters/sandbox-linux/guest/src/roles/spawner.rs: `put("setgroups", Text::format(format_args!("deny"))?)?;` -> `let _ = "deny";`
-#[test]
-fn the_suite_holds_for_an_ordinary_user() {
+/// Runs tests of this program as a user without any privilege, and answers what they said; `None` where this is such a
+/// copy, or such a user anyway.
+fn as_nobody(tests: &[&str]) -> Option<String> {
     if std::env::var_os(AGAIN).is_some() {
-        return;
+        return None;
     }
     if !is_root() {
-        println!("skipped: NOT_ROOT the suite of this run was an ordinary user's already");
-        return;
+        println!("skipped: NOT_ROOT the tests of this run were an ordinary user's already");
+        return None;
     }
     let (directory, program) = for_anyone();
     let output = Command::new(program)
-        .args(["suite::", "--test-threads", "2"])
+        .args(tests)
+        .args(["--test-threads", "2"])
         .env(AGAIN, "1")
         .env("TMPDIR", directory.path())
         .current_dir(directory.path())
@@ -50,9 +50,45 @@ fn the_suite_holds_for_an_ordinary_user() {
         .gid(NOBODY)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert!(said.contains("test suite::memory ... ok"), "{said}");
+    Some(said)
+}
+
+fn holds_as_nobody(test: &str) {
+    if let Some(said) = as_nobody(&[test, "--exact"]) {
+        assert!(said.contains(&format!("test {test} ... ok")), "{said}");
+    }
+}
+
+// proves E-I01 E-J02
+// break crates/adapters/sandbox-linux/guest/src/roles/spawner.rs: `put("setgroups", Text::format(format_args!("deny"))?)?;` -> `let _ = "deny";`
+#[test]
+fn the_suite_holds_for_an_ordinary_user() {
+    if let Some(said) = as_nobody(&["suite::"]) {
+        assert!(said.contains("test suite::memory ... ok"), "{said}");
+    }
+}
+
+// proves E-J06 E-J14
+// break crates/adapters/sandbox-linux/guest/src/roles/memory.rs: `Ok(held_bytes) => held_bytes > self.limit_bytes,` -> `Ok(_) => false,`
+#[test]
+fn what_processes_hold_together_is_bounded_without_a_group() {
+    holds_as_nobody("memory::what_processes_hold_together_is_bounded");
+}
+
+// proves E-J06 E-J14
+// break crates/adapters/sandbox-linux/guest/src/roles/memory.rs: `match self.shareable_bytes.checked_sub(size) {` -> `match self.shareable_bytes.checked_sub(0) {`
+#[test]
+fn what_no_process_holds_is_bounded_without_a_group() {
+    holds_as_nobody("memory::what_no_process_holds_is_bounded");
+}
+
+// proves E-J06
+// break crates/adapters/sandbox-linux/src/filter/policy.rs: `(nr::__NR_memfd_create, ABSENT),` -> `(nr::__NR_memfd_create, Rule::Allow),`
+#[test]
+fn what_cannot_be_counted_is_absent_without_a_group() {
+    holds_as_nobody("memory::what_cannot_be_counted_is_absent_where_no_group_bounds_it");
 }
 
 /// The user namespace of the copy forbids further ones, as a machine can.

@@ -98,7 +98,7 @@ async fn what_cannot_start_says_why() {
 }
 
 // proves E-P04
-// break crates/adapters/sandbox-linux/guest/src/roles/guest.rs: `killed += kill_the_rest()?;` -> `killed += 0;`
+// break crates/adapters/sandbox-linux/guest/src/roles/supervisor.rs: `killed += kill_the_rest()?;` -> `killed += 0;`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn children_do_not_outlive_the_answer() {
     hold(endings::children_do_not_outlive_the_answer).await;
@@ -157,7 +157,7 @@ async fn processes() {
 }
 
 // proves E-J07
-// break crates/adapters/sandbox-linux/src/verdict.rs: `(ResourceLimit::Disk, self.ended.is_some_and(|ended| ended.disk_full)),` -> `(ResourceLimit::Disk, false),`
+// break crates/adapters/sandbox-linux/src/verdict.rs: `(ResourceLimit::Disk, told(|ended| ended.disk_full)),` -> `(ResourceLimit::Disk, false),`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn disk() {
     hold(limits::disk).await;
@@ -213,7 +213,7 @@ async fn there_is_no_way_out() {
 }
 
 // proves E-J13
-// break crates/adapters/sandbox-linux/guest/src/roles/launcher.rs: `raw::set_filter(filter).at(Step::Filter)` -> `raw::set_filter(&[6, 0, 0, 0, 0, 0, 0xff, 0x7f]).at(Step::Filter)`
+// break crates/adapters/sandbox-linux/guest/src/roles/launcher.rs: `raw::set_filter(filter, counted).at(Step::Filter)` -> `raw::set_filter(&[6, 0, 0, 0, 0, 0, 0xff, 0x7f], counted).at(Step::Filter)`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_kernel_is_out_of_reach() {
     hold(confinement::the_kernel_is_out_of_reach).await;

@@ -107,7 +107,7 @@ async fn first_failure(
     let units = records(events, UNIT);
     let first = units.first();
     let failed = first.is_some_and(|(_, record)| !record.ending.is_success());
-    let told = first.map(|(_, record)| ended(record.ending)).unwrap_or_default();
+    let told = first.map(|(_, record)| ended(record)).unwrap_or_default();
     story.check(
         failed,
         format!("{UNIT} fails on the first patch ({told})"),

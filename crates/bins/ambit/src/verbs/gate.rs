@@ -29,7 +29,7 @@ pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Fai
         "{} attempt {}: {} in {}\ntree      {}\nartifact  {}\n",
         record.gate,
         record.attempt,
-        ended(record.ending),
+        ended(record),
         record.duration,
         record.tree,
         record.artifact
@@ -48,7 +48,7 @@ pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Fai
         text,
         json!({
             "gate": record.gate, "attempt": record.attempt, "tree": record.tree, "exitCode": exit_code,
-            "ended": ended(record.ending), "passed": record.ending.is_success(),
+            "ended": ended(record), "passed": record.ending.is_success(),
             "artifactId": record.artifact, "durationMs": record.duration, "fingerprint": record.fingerprint,
             "observation": seen,
         }),

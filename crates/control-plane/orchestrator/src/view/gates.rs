@@ -1,6 +1,6 @@
 use ambit_gates::Ending;
 use ambit_ids::Digest;
-use ambit_run::{Dossier, Stage, State};
+use ambit_run::{Dossier, GateRecord, Stage, State};
 use serde::Serialize;
 
 /// Where a gate stands.
@@ -63,7 +63,7 @@ pub(super) fn gate_views(state: &State, dossier: &Dossier) -> Vec<GateView> {
                 .map(|record| AttemptView {
                     attempt: record.attempt,
                     tree: record.tree,
-                    ended: ended(record.ending),
+                    ended: ended(record),
                     passed: record.ending.is_success(),
                     artifact: record.artifact,
                     duration_ms: record.duration.get(),
@@ -73,10 +73,10 @@ pub(super) fn gate_views(state: &State, dossier: &Dossier) -> Vec<GateView> {
         .collect()
 }
 
-/// How an execution ended, in a few words.
+/// How an execution ended, in a few words, with the limits that it met on the way: what ended it may be the consequence.
 #[must_use]
-pub fn ended(ending: Ending) -> String {
-    match ending {
+pub fn ended(record: &GateRecord) -> String {
+    let ending = match record.ending {
         Ending::Exited { code: 0 } => "passed".to_owned(),
         Ending::Exited { code } => format!("exit {code}"),
         Ending::Signalled { signal } => format!("signal {signal}"),
@@ -84,5 +84,46 @@ pub fn ended(ending: Ending) -> String {
         Ending::Aborted => "aborted".to_owned(),
         Ending::NotStarted { why } => format!("not started: {why:?}").to_lowercase(),
         Ending::Indeterminate => "indeterminate".to_owned(),
+    };
+    let others =
+        record.breaches.iter().filter(|limit| record.ending != Ending::LimitReached { limit: **limit });
+    others.fold(ending, |told, limit| format!("{told}, {} limit met", limit.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use ambit_gates::ResourceLimit;
+    use ambit_ids::{ByteCount, DurationMs};
+
+    use super::*;
+
+    fn record(ending: Ending, breaches: &[ResourceLimit]) -> GateRecord {
+        GateRecord {
+            gate: "tests".parse().unwrap(),
+            attempt: 1,
+            key: "key".parse().unwrap(),
+            tree: Digest::of(b"tree"),
+            ending,
+            breaches: breaches.iter().copied().collect::<BTreeSet<_>>(),
+            fingerprint: None,
+            artifact: Digest::of(b"seen"),
+            output: ByteCount::ZERO,
+            duration: DurationMs::ZERO,
+        }
+    }
+
+    // proves E-J07
+    // break crates/control-plane/orchestrator/src/view/gates.rs: `others.fold(ending, |told, limit|` -> `others.take(0).fold(ending, |told, limit|`
+    #[test]
+    fn a_limit_that_was_met_is_told_with_the_ending() {
+        use ResourceLimit::{Disk, Memory, Timeout};
+        let failed = Ending::Exited { code: 1 };
+        assert_eq!(ended(&record(failed, &[])), "exit 1");
+        assert_eq!(ended(&record(failed, &[Disk])), "exit 1, disk limit met");
+        let late = Ending::LimitReached { limit: Timeout };
+        assert_eq!(ended(&record(late, &[Timeout, Memory])), "timeout limit, memory limit met");
+        assert_eq!(ended(&record(Ending::Exited { code: 0 }, &[])), "passed");
     }
 }

@@ -120,6 +120,15 @@ pub async fn disk(bench: &Bench) {
         );
         assert!(seen.breaches.contains(&ResourceLimit::Disk), "{at}: {seen:?}");
     }
+    // What was removed again before the end has met the limit all the same.
+    for (mebibytes, met) in [("2", false), ("8", true)] {
+        let words = ["fill-and-clear", "/workspace/big", mebibytes];
+        let seen = limited(bench, &staged, &words, |command| {
+            command.limits.disk_bytes = ByteCount::new(4 << 20);
+        })
+        .await;
+        assert_eq!(seen.breaches.contains(&ResourceLimit::Disk), met, "{seen:?}");
+    }
     let seen = limited(bench, &staged, &["files", "/tmp", "100000"], |command| {
         command.limits.disk_bytes = ByteCount::new(4 << 20);
     })

@@ -3,14 +3,11 @@
 //! It serves one adapter over one socket and ends with it. Between commands nothing else runs in the sandbox; a command
 //! is over when its main process ended, and then every other process is killed before the answer is given.
 
-use core::time::Duration;
-
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, read};
 use rustix::net::{AddressFamily, SocketType, socket as new_socket};
-use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, set_dumpable_behavior};
+use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, Gid, Uid, set_capabilities, set_thread_groups, set_thread_res_gid,
     set_thread_res_uid,
@@ -18,8 +15,10 @@ use rustix::thread::{
 
 use crate::Step;
 use crate::roles::launcher::Launcher;
+use crate::roles::memory::Memory;
 use crate::roles::raw::{self, Fresh};
 use crate::roles::root::{self, At, Source};
+use crate::roles::supervisor::{PAUSE_US, Supervised, kill_the_rest};
 use crate::roles::volumes::{self, Mounted};
 use crate::socket;
 use crate::wire::{
@@ -30,7 +29,6 @@ use crate::wire::{
 pub(crate) const SANDBOX_ID: u32 = 1000;
 
 const HOST_NAME: &[u8] = b"sandbox";
-const KILL: u32 = 9;
 /// The largest system-call filter.
 const FILTER_BYTES: usize = 4096 * 8;
 
@@ -39,7 +37,7 @@ pub(crate) fn run(control: &OwnedFd, mapped: OwnedFd, request: Spawn) -> ! {
     let code = match be_born(&mapped, request) {
         Ok(()) => {
             drop(mapped);
-            serve(control.as_fd(), request.by_path)
+            serve(control.as_fd(), request)
         }
         Err(failed) => socket::send(control.as_fd(), &Response::Failed(failed), &[]),
     };
@@ -61,7 +59,7 @@ fn be_born(mapped: &OwnedFd, request: Spawn) -> Result<(), Failed> {
     rustix::system::sethostname(HOST_NAME).at(Step::Hostname)?;
     rustix::system::setdomainname(b"").at(Step::Hostname)?;
     raise_loopback().at(Step::Network)?;
-    root::enter()?;
+    root::enter(request.counted)?;
     if !request.by_path {
         // Nothing of the host is held while the guest waits, and nothing is left to take away when a run asks for it.
         root::leave_host().at(Step::HostRoot)?;
@@ -97,12 +95,14 @@ fn leave_the_hosts_streams() -> Result<(), Errno> {
 struct Ready<'b> {
     trees: OwnedFd,
     filter: &'b [u8],
+    /// Whether this process bounds the memory of the whole.
+    counted: bool,
     children: OwnedFd,
     mounted: Option<Mounted>,
     launcher: Option<Launcher>,
 }
 
-fn serve(control: BorrowedFd<'_>, by_path: bool) -> Result<(), Errno> {
+fn serve(control: BorrowedFd<'_>, born: Spawn) -> Result<(), Errno> {
     socket::send(control, &Response::Born, &[])?;
     let buffer = raw::allocate::<[u8; MESSAGE_BYTES]>()?;
     let filter_space = raw::allocate::<[u8; FILTER_BYTES]>()?;
@@ -119,8 +119,8 @@ fn serve(control: BorrowedFd<'_>, by_path: bool) -> Result<(), Errno> {
         Some(mount) => Source::Mount(mount),
         None => Source::Path(path),
     };
-    let trees =
-        root::assemble(source(image_mount, image), source(share_mount, share), by_path).and_then(|trees| {
+    let trees = root::assemble(source(image_mount, image), source(share_mount, share), born.by_path)
+        .and_then(|trees| {
             close_the_door()?;
             Ok((trees, raw::child_events().at(Step::Launcher)?))
         });
@@ -129,7 +129,8 @@ fn serve(control: BorrowedFd<'_>, by_path: bool) -> Result<(), Errno> {
         Err(failed) => return socket::send(control, &Response::Failed(failed), &[]),
     };
     socket::send(control, &Response::Assembled, &[])?;
-    let mut ready = Ready { trees, filter: filter_space, children, mounted: None, launcher: None };
+    let counted = born.counted;
+    let mut ready = Ready { trees, filter: filter_space, counted, children, mounted: None, launcher: None };
     loop {
         let (len, [stdout, stderr, _]) = socket::receive(control, buffer)?;
         if len == 0 {
@@ -191,7 +192,7 @@ impl Ready<'_> {
         }
         self.finish()?;
         let mounted = self.mounted.insert(volumes::mount_all(volumes, self.trees.as_fd())?);
-        self.launcher = Some(Launcher::start(mounted, self.filter)?);
+        self.launcher = Some(Launcher::start(mounted, self.filter, self.counted)?);
         Ok(mounted.copied)
     }
 
@@ -205,82 +206,42 @@ impl Ready<'_> {
     ) -> Result<Ended, Errno> {
         let started_us = raw::monotonic_us();
         let cpu_before_us = raw::children_cpu_us();
-        let ended = |how, by, killed, disk_full| Ended {
-            how,
-            by,
-            killed,
-            wall_us: raw::monotonic_us().saturating_sub(started_us),
-            cpu_us: raw::children_cpu_us().saturating_sub(cpu_before_us),
-            disk_full,
+        let mut ended = Ended {
+            how: How::NotFound,
+            by: EndedBy::Itself,
+            killed: 0,
+            wall_us: 0,
+            cpu_us: 0,
+            disk_full: false,
+            memory_refusals: 0,
         };
         if let Err(failed) = self.prepare(command.volumes) {
-            return Ok(ended(How::NotConfined(failed), EndedBy::Itself, 0, false));
+            return Ok(Ended { how: How::NotConfined(failed), ..ended });
         }
-        let Some(launcher) = self.launcher.take() else {
+        let (Some(mut launcher), Some(volumes)) = (self.launcher.take(), &self.mounted) else {
             return Err(Errno::INVAL);
         };
+        let memory = self.counted.then(|| Memory::new(command.limits.data_bytes, launcher.listener()));
         // A launcher that could not confine itself has ended, and tells why.
         let _ = launcher.launch(message, stdout.as_fd(), stderr.as_fd());
         drop((stdout, stderr));
-        let deadline_us = started_us.saturating_add(command.wall_ms.saturating_mul(1000));
-        let (how, by, killed) = self.supervise(control, launcher.pid, deadline_us)?;
-        let how = launcher.failure().unwrap_or(how);
-        let disk_full = self.mounted.as_ref().is_some_and(Mounted::is_full);
-        Ok(ended(how, by, killed, disk_full))
-    }
-
-    /// Waits for the end of the main process, by itself or by force, and then for the end of every other process.
-    fn supervise(
-        &self,
-        control: BorrowedFd<'_>,
-        main: Pid,
-        deadline_us: u64,
-    ) -> Result<(How, EndedBy, u32), Errno> {
-        let mut by = EndedBy::Itself;
-        let mut how = None;
-        let mut killed = 0;
-        while how.is_none() {
-            let now_us = raw::monotonic_us();
-            let left = Duration::from_micros(deadline_us.saturating_sub(now_us));
-            let timeout = if by == EndedBy::Itself { Timespec::try_from(left).ok() } else { None };
-            let mut watched = [
-                PollFd::new(&self.children, PollFlags::IN),
-                PollFd::from_borrowed_fd(control, PollFlags::IN),
-            ];
-            // Once everything is being killed, only its end matters.
-            let count = if by == EndedBy::Itself { 2 } else { 1 };
-            let events = poll(&mut watched[..count], timeout.as_ref())?;
-            let [children, request] = watched.map(|watched| !watched.revents().is_empty());
-            if children {
-                let _ = read(&self.children, &mut [0; 128]);
-                while let Some((pid, status)) = next_ended(WaitOptions::NOHANG)? {
-                    if pid == main {
-                        how = Some(status_of(status));
-                        break;
-                    }
-                    killed += u32::from(by != EndedBy::Itself && is_killed(status));
-                }
-            }
-            if how.is_some() || by != EndedBy::Itself {
-                continue;
-            }
-            if request {
-                let mut buffer = [0; 16];
-                let (len, _) = socket::receive(control, &mut buffer)?;
-                match Request::decode(&buffer[..len]) {
-                    Some(Request::Stop) => by = EndedBy::Request,
-                    // The adapter is gone, or out of step: this process ends, and with it the sandbox.
-                    _ => return Err(Errno::PIPE),
-                }
-            } else if events == 0 {
-                by = EndedBy::Deadline;
-            }
-            if by != EndedBy::Itself {
-                kill_all()?;
-            }
-        }
-        killed += kill_the_rest()?;
-        Ok((how.unwrap_or(How::Signalled(9)), by, killed))
+        let mut supervised = Supervised {
+            control,
+            children: self.children.as_fd(),
+            main: launcher.pid,
+            deadline_us: started_us.saturating_add(command.wall_ms.saturating_mul(1000)),
+            memory,
+            volumes,
+            disk_full: false,
+            next_look_us: started_us.saturating_add(PAUSE_US),
+        };
+        (ended.how, ended.by, ended.killed) = supervised.until_ended()?;
+        ended.memory_refusals = supervised.memory.as_ref().map_or(0, Memory::refusals);
+        ended.how = launcher.failure().unwrap_or(ended.how);
+        ended.disk_full = supervised.disk_full;
+        ended.wall_us = raw::monotonic_us().saturating_sub(started_us);
+        ended.cpu_us = raw::children_cpu_us().saturating_sub(cpu_before_us);
+        Ok(ended)
     }
 
     fn open(&self, control: BorrowedFd<'_>, path: &core::ffi::CStr) -> Result<(), Errno> {
@@ -298,56 +259,9 @@ impl Ready<'_> {
         }
         if let Some(mounted) = self.mounted.take() {
             mounted.unmount().at(Step::Volumes)?;
+            raw::remove_objects();
             raw::renew(Fresh::Ipc).at(Step::Ipc)?;
         }
         Ok(())
-    }
-}
-
-fn next_ended(options: WaitOptions) -> Result<Option<(Pid, WaitStatus)>, Errno> {
-    match rustix::process::wait(options) {
-        Ok(ended) => Ok(ended),
-        Err(Errno::CHILD) => Ok(None),
-        Err(errno) => Err(errno),
-    }
-}
-
-fn status_of(status: WaitStatus) -> How {
-    let number = |value: i32| u8::try_from(value & 0xff).unwrap_or(u8::MAX);
-    match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => How::Exited(number(code)),
-        (None, Some(signal)) => How::Signalled(number(signal)),
-        (None, None) => How::Signalled(9),
-    }
-}
-
-/// Kills every process but this one; there may be none.
-fn kill_all() -> Result<(), Errno> {
-    match raw::kill_all(KILL) {
-        Err(Errno::SRCH) => Ok(()),
-        other => other,
-    }
-}
-
-fn is_killed(status: WaitStatus) -> bool {
-    status.terminating_signal().is_some_and(|signal| u32::try_from(signal) == Ok(KILL))
-}
-
-/// Kills every process but this one, waits for all of them, and answers how many were alive.
-fn kill_the_rest() -> Result<u32, Errno> {
-    let mut killed = 0;
-    let mut options = WaitOptions::NOHANG;
-    loop {
-        match rustix::process::wait(options) {
-            // Whatever lives in the namespace descends from this process. The kernel looks at every process of the machine
-            // when all are to be killed, so that is done only where there is one.
-            Err(Errno::CHILD) => return Ok(killed),
-            Err(errno) => return Err(errno),
-            Ok(Some((_, status))) => killed += u32::from(is_killed(status)),
-            Ok(None) => {
-                kill_all()?;
-                options = WaitOptions::empty();
-            }
-        }
     }
 }

@@ -28,18 +28,22 @@ pub(crate) struct Launcher {
     /// Its process.
     pub pid: Pid,
     socket: OwnedFd,
+    failure: Option<How>,
 }
 
 impl Launcher {
-    /// Starts one for these volumes.
-    pub(crate) fn start(volumes: &Mounted, filter: &[u8]) -> Result<Self, Failed> {
+    /// Starts one for these volumes. Where memory is `counted`, its filter asks.
+    pub(crate) fn start(volumes: &Mounted, filter: &[u8], counted: bool) -> Result<Self, Failed> {
         let (near, far) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .at(Step::Launcher)?;
         match raw::fork().at(Step::Launcher)? {
-            Fork::Parent(pid) => Ok(Self { pid, socket: near }),
+            Fork::Parent(pid) => Ok(Self { pid, socket: near, failure: None }),
             Fork::Child => {
                 drop(near);
-                let how = match confine(volumes, filter) {
+                let confined = confine(volumes, filter, counted).and_then(|listener| {
+                    if counted { tell(far.as_fd(), listener).at(Step::Filter) } else { Ok(()) }
+                });
+                let how = match confined {
                     Ok(()) => launch(far.as_fd()),
                     Err(failed) => How::NotConfined(failed),
                 };
@@ -59,8 +63,19 @@ impl Launcher {
         socket::send_bytes(self.socket.as_fd(), message, &[stdout, stderr])
     }
 
+    /// Where its filter asks, once it is confined; `None` where it does not, or could not confine itself.
+    pub(crate) fn listener(&mut self) -> Option<OwnedFd> {
+        let mut buffer = [0; 64];
+        let (len, [listener, ..]) = socket::receive(self.socket.as_fd(), &mut buffer).ok()?;
+        self.failure = How::decode(&buffer[..len]);
+        listener
+    }
+
     /// Why it did not become its command; `None` where it did. To be asked after it ended.
     pub(crate) fn failure(&self) -> Option<How> {
+        if self.failure.is_some() {
+            return self.failure;
+        }
         let mut buffer = [0; 64];
         match socket::receive(self.socket.as_fd(), &mut buffer) {
             Ok((len, _)) => How::decode(&buffer[..len]),
@@ -69,7 +84,17 @@ impl Launcher {
     }
 }
 
-fn confine(volumes: &Mounted, filter: &[u8]) -> Result<(), Failed> {
+/// The first message of a launcher that is to be counted. It is none of those that tell why it failed.
+const CONFINED: [u8; 1] = [u8::MAX];
+
+fn tell(socket: BorrowedFd<'_>, listener: Option<OwnedFd>) -> Result<(), Errno> {
+    match listener {
+        Some(listener) => socket::send_bytes(socket, &CONFINED, &[listener.as_fd()]),
+        None => socket::send_bytes(socket, &CONFINED, &[]),
+    }
+}
+
+fn confine(volumes: &Mounted, filter: &[u8], counted: bool) -> Result<Option<OwnedFd>, Failed> {
     rustix::process::setsid().at(Step::Launcher)?;
     first_to_be_killed().at(Step::Launcher)?;
     rustix::process::umask(Mode::from_raw_mode(0o022));
@@ -78,7 +103,7 @@ fn confine(volumes: &Mounted, filter: &[u8]) -> Result<(), Failed> {
     let nothing = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: nothing, permitted: nothing, inheritable: nothing })
         .at(Step::Capabilities)?;
-    raw::set_filter(filter).at(Step::Filter)
+    raw::set_filter(filter, counted).at(Step::Filter)
 }
 
 /// Makes the command the first choice of the kernel when memory runs out, before the guest and before the host.
@@ -165,6 +190,9 @@ fn enter_workdir(workdir: &CStr) -> Result<(), Errno> {
     rustix::process::fchdir(directory)
 }
 
+/// What all POSIX message queues of the sandbox's user hold together: the kernel's own default.
+const QUEUE_BYTES: u64 = 819_200;
+
 fn limit(limits: ProcessLimits) -> Result<(), Failed> {
     let all = [
         // No dump to a file, and none to a helper of the host either: that one looks only for this value.
@@ -173,6 +201,7 @@ fn limit(limits: ProcessLimits) -> Result<(), Failed> {
         (Resource::Nproc, limits.processes),
         (Resource::Data, limits.data_bytes),
         (Resource::Nofile, limits.open_files),
+        (Resource::Msgqueue, QUEUE_BYTES),
     ];
     for (resource, wanted) in all {
         let set = |value| setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) });

@@ -9,11 +9,12 @@ use core::ffi::CStr;
 use core::mem::MaybeUninit;
 use core::net::{Ipv4Addr, SocketAddrV4};
 
-use rustix::event::poll;
+use rustix::event::{Timespec, poll};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, ftruncate, openat};
 use rustix::io::{Errno, read, write};
 use rustix::net::{AddressFamily, SocketType, accept, bind, getsockname, listen, socket};
 
+use crate::roles::hoarder;
 use crate::roles::raw::{self, Fork};
 use crate::roles::text::Text;
 
@@ -37,8 +38,16 @@ pub fn run(argument: impl Fn(usize) -> Option<&'static CStr>) -> u8 {
         b"sparse" => sparse(text(2), number(3)),
         b"remove" => rustix::fs::unlink(text(2)).map(|()| 0),
         b"fill" => fill(text(2), number(3)),
+        b"fill-and-clear" => fill_and_clear(text(2), number(3)),
         b"files" => files(text(2), number(3)),
-        b"hog" => hog(number(2)),
+        b"hog" => hoarder::hoard(c"private", number(2)),
+        b"hoard" => hoarder::hoard(text(2), number(3)),
+        b"hold" => hoarder::hoard(text(2), number(3)).and_then(|_| sleep()),
+        b"hold-each" => hoarder::each(text(2), number(3), number(4)),
+        b"hold-together" => hoarder::together(text(2), number(3), number(4)),
+        b"hold-borrowed" => hoarder::borrowed(text(2), number(3)),
+        b"hold-headless" => hoarder::headless(number(2)),
+        b"map" => hoarder::map_file(text(2)),
         b"fork" => fork_sleepers(number(2)),
         b"orphans" => orphans(number(2)),
         b"family" => fork_sleepers(number(2)).and_then(|_| sleep()),
@@ -179,6 +188,14 @@ fn fill(path: &CStr, mebibytes: usize) -> Result<usize, Errno> {
     Ok(mebibytes)
 }
 
+/// Does so, and some time later leaves nothing of it.
+fn fill_and_clear(path: &CStr, mebibytes: usize) -> Result<usize, Errno> {
+    let filled = fill(path, mebibytes);
+    poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 200_000_000 }))?;
+    rustix::fs::unlink(path)?;
+    filled
+}
+
 fn files(directory: &CStr, count: usize) -> Result<usize, Errno> {
     let directory =
         openat(CWD, directory, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
@@ -190,16 +207,8 @@ fn files(directory: &CStr, count: usize) -> Result<usize, Errno> {
     Ok(count)
 }
 
-/// Takes memory and touches every page of it.
-fn hog(mebibytes: usize) -> Result<usize, Errno> {
-    for _ in 0..mebibytes {
-        raw::allocate::<[u8; 1 << 20]>()?.iter_mut().step_by(4096).for_each(|byte| *byte = 1);
-    }
-    Ok(mebibytes)
-}
-
 /// Forks until the number or an error; the children sleep. Says how many there are.
-fn fork_sleepers(count: usize) -> Result<usize, Errno> {
+pub(super) fn fork_sleepers(count: usize) -> Result<usize, Errno> {
     for made in 0..count {
         match raw::fork() {
             Ok(Fork::Child) => {
@@ -221,7 +230,7 @@ fn orphans(count: usize) -> Result<usize, Errno> {
     Ok(made)
 }
 
-fn sleep() -> Result<usize, Errno> {
+pub(super) fn sleep() -> Result<usize, Errno> {
     loop {
         poll(&mut [], None)?;
     }

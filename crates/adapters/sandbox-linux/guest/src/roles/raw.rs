@@ -11,6 +11,14 @@ use rustix::process::Pid;
 
 use crate::wire::STRINGS;
 
+mod filter;
+mod objects;
+mod thread;
+
+pub use filter::{Answer, Asked, answer, receive, set_filter};
+pub use objects::remove_objects;
+pub use thread::go_on_in_a_thread;
+
 type Result<T> = core::result::Result<T, Errno>;
 
 const SIGCHLD: u32 = 17;
@@ -255,25 +263,6 @@ pub fn set_children(children: Children) -> Result<()> {
     unsafe { call(sys::__NR_rt_sigaction, [SIGCHLD as usize, at, 0, size_of::<u64>(), 0]) }.map(drop)
 }
 
-/// Installs a system-call filter on this process for good.
-pub fn set_filter(filter: &[u8]) -> Result<()> {
-    #[repr(C)]
-    struct Program {
-        len: u16,
-        instructions: *const u8,
-    }
-    let (instructions, rest) = filter.as_chunks::<8>();
-    if !rest.is_empty() {
-        return Err(Errno::INVAL);
-    }
-    let len = u16::try_from(instructions.len()).map_err(|_| Errno::INVAL)?;
-    let program = Program { len, instructions: filter.as_ptr() };
-    let at = (&raw const program) as usize;
-    // SAFETY: `program` names exactly `len` instructions of eight bytes; the kernel copies and checks them.
-    unsafe { call(sys::__NR_seccomp, [linux_raw_sys::ptrace::SECCOMP_SET_MODE_FILTER as usize, 0, at, 0, 0]) }
-        .map(drop)
-}
-
 /// How far a change of mounts reaches.
 #[derive(Clone, Copy)]
 pub enum Reach {
@@ -319,6 +308,14 @@ pub fn monotonic_us() -> u64 {
     let _ = unsafe { call(sys::__NR_clock_gettime, [sys::CLOCK_MONOTONIC as usize, at, 0, 0, 0]) };
     let [seconds, nanoseconds] = time;
     u64::try_from(seconds * 1_000_000 + nanoseconds / 1000).unwrap_or(0)
+}
+
+/// Whether two processes have one memory. Where the kernel does not tell, they have not.
+pub fn share_memory(one: usize, other: usize) -> bool {
+    const MEMORY: usize = 1;
+    // SAFETY: takes no pointer.
+    let told = unsafe { call(sys::__NR_kcmp, [one, other, MEMORY, 0, 0]) };
+    told == Ok(0)
 }
 
 /// The version of Landlock; `None` where the kernel has none.

@@ -55,6 +55,9 @@ const FROZEN: [&CStr; 4] = [c"proc/sys", c"proc/bus", c"proc/fs", c"proc/irq"];
 
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 
+/// The least, the first and the most bytes of a TCP buffer: none grows beyond the size that other sockets have.
+const SMALL_BUFFERS: &[u8] = b"4096 65536 212992";
+
 const DEVICE_LINKS: [(&CStr, &CStr); 5] = [
     (c"/proc/self/fd", c"dev/fd"),
     (c"/proc/self/fd/0", c"dev/stdin"),
@@ -99,8 +102,9 @@ fn restricted_copy(from: BorrowedFd<'_>, path: &CStr, attributes: u32) -> Result
 }
 
 /// Builds everything that does not depend on the image, and enters it. The host's root stays reachable only for this
-/// process, below the workspace, until [`assemble`] takes it away.
-pub(crate) fn enter() -> Result<(), Failed> {
+/// process, below the workspace, until [`assemble`] takes it away. Where memory is `counted`, what the kernel holds for a
+/// socket is kept small, and memory cannot be made from a device.
+pub(crate) fn enter(counted: bool) -> Result<(), Failed> {
     mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).at(Step::Root)?;
     let root = temporary(c"64k", c"160", c"0755").at(Step::Root)?;
     // Any directory serves as the place to attach it, and this one exists on every host that can run sandboxes.
@@ -117,8 +121,13 @@ pub(crate) fn enter() -> Result<(), Failed> {
     switch("/proc/sys/user/max_user_namespaces", b"0").at(Step::NestedNamespaces)?;
     // Otherwise a port stays taken for a minute after a command whose server ended first.
     switch("/proc/sys/net/ipv4/tcp_max_tw_buckets", b"0").at(Step::Network)?;
+    if counted {
+        for buffers in ["/proc/sys/net/ipv4/tcp_rmem", "/proc/sys/net/ipv4/tcp_wmem"] {
+            switch(buffers, SMALL_BUFFERS).at(Step::Network)?;
+        }
+    }
     mask_proc().at(Step::ProcMask)?;
-    devices().at(Step::Devices)
+    devices(counted).at(Step::Devices)
 }
 
 fn proc() -> Result<(), Errno> {
@@ -164,7 +173,7 @@ fn mask_proc() -> Result<(), Errno> {
     Ok(())
 }
 
-fn devices() -> Result<(), Errno> {
+fn devices(counted: bool) -> Result<(), Errno> {
     let host =
         openat(CWD, c"/workspace/dev", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let own = openat(CWD, c"dev", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
@@ -172,7 +181,9 @@ fn devices() -> Result<(), Errno> {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         openat(&own, name, flags, Mode::from_raw_mode(0o444))?;
         let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-        let device = open_tree(&host, name, flags)?;
+        // It reads the same, but a shared mapping of it would be memory.
+        let from = if counted && name == "zero" { "full" } else { name };
+        let device = open_tree(&host, from, flags)?;
         raw::restrict_mount(
             device.as_fd(),
             Reach::One,

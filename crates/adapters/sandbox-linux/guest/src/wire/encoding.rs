@@ -7,7 +7,7 @@ use crate::Step;
 impl Message<'_> for Spawn {
     fn write(&self, writer: &mut Writer<'_>) {
         writer.u32(self.outer_uid).u32(self.outer_gid);
-        writer.u8(u8::from(self.foreign)).u8(u8::from(self.by_path));
+        writer.u8(u8::from(self.foreign)).u8(u8::from(self.by_path)).u8(u8::from(self.counted));
     }
 
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
@@ -16,6 +16,7 @@ impl Message<'_> for Spawn {
             outer_gid: reader.u32()?,
             foreign: reader.flag()?,
             by_path: reader.flag()?,
+            counted: reader.flag()?,
         })
     }
 }
@@ -170,8 +171,10 @@ impl Message<'_> for Ended {
             EndedBy::Itself => 0,
             EndedBy::Deadline => 1,
             EndedBy::Request => 2,
+            EndedBy::Memory => 3,
         });
-        writer.u32(self.killed).u64(self.wall_us).u64(self.cpu_us).u8(u8::from(self.disk_full));
+        writer.u32(self.killed).u64(self.wall_us).u64(self.cpu_us);
+        writer.u8(u8::from(self.disk_full)).u32(self.memory_refusals);
     }
 
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
@@ -181,12 +184,14 @@ impl Message<'_> for Ended {
                 0 => EndedBy::Itself,
                 1 => EndedBy::Deadline,
                 2 => EndedBy::Request,
+                3 => EndedBy::Memory,
                 _ => return None,
             },
             killed: reader.u32()?,
             wall_us: reader.u64()?,
             cpu_us: reader.u64()?,
             disk_full: reader.flag()?,
+            memory_refusals: reader.u32()?,
         })
     }
 }

@@ -39,6 +39,8 @@ pub struct Spawn {
     pub foreign: bool,
     /// Whether image and share will be named by their paths, so that the host's root is needed until then.
     pub by_path: bool,
+    /// Whether the guest bounds the memory of the whole, because no control group does.
+    pub counted: bool,
 }
 
 /// The spawner's answer. Beside a [`Spawned::Started`]: a descriptor of the process.
@@ -80,7 +82,8 @@ pub struct ProcessLimits {
     pub cpu_seconds: u64,
     /// Processes and threads of the user.
     pub processes: u64,
-    /// Private memory of one process; `u64::MAX` where a control group limits the whole.
+    /// Private memory of one process, and the memory of all where the guest bounds it; `u64::MAX` where a control group
+    /// limits the whole.
     pub data_bytes: u64,
     /// Open descriptors of one process.
     pub open_files: u64,
@@ -153,6 +156,8 @@ pub enum EndedBy {
     Deadline,
     /// The guest, because it was asked to.
     Request,
+    /// The guest, because it held too much memory.
+    Memory,
 }
 
 /// The end of a command, after every process of it is gone.
@@ -170,6 +175,8 @@ pub struct Ended {
     pub cpu_us: u64,
     /// Whether the workspace or the temporary volume is full.
     pub disk_full: bool,
+    /// Calls for shared memory that the guest refused.
+    pub memory_refusals: u32,
 }
 
 /// What a guest answers.

@@ -38,7 +38,8 @@ fn every_request_reads_back() {
     ] {
         round_trip(&request, &mut [0; 512]);
     }
-    round_trip(&Spawn { outer_uid: 1, outer_gid: 2, foreign: true, by_path: false }, &mut [0; 512]);
+    let spawn = Spawn { outer_uid: 1, outer_gid: 2, foreign: true, by_path: false, counted: true };
+    round_trip(&spawn, &mut [0; 512]);
 }
 
 #[test]
@@ -53,8 +54,9 @@ fn every_response_reads_back() {
     ];
     for how in hows {
         round_trip(&how, &mut [0; 512]);
-        for by in [EndedBy::Itself, EndedBy::Deadline, EndedBy::Request] {
-            let ended = Ended { how, by, killed: 3, wall_us: 4, cpu_us: 5, disk_full: true };
+        for by in [EndedBy::Itself, EndedBy::Deadline, EndedBy::Request, EndedBy::Memory] {
+            let ended =
+                Ended { how, by, killed: 3, wall_us: 4, cpu_us: 5, disk_full: true, memory_refusals: 6 };
             round_trip(&Response::Ended(ended), &mut [0; 512]);
         }
     }
