@@ -175,7 +175,7 @@ async fn a_decision_that_the_rules_do_not_make_is_refuted() {
 }
 
 // proves E-F02 E-F03
-// break crates/control-plane/verify/src/gates.rs: `if record.tree != asked.tree {` -> `if false {`
+// break crates/control-plane/verify/src/gates.rs: `if held != Some(&seen.incarnation) {` -> `if false {`
 #[tokio::test]
 async fn a_gate_record_of_another_tree_or_execution_is_refuted() {
     let forger = Forger::new();

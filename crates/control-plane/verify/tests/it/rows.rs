@@ -292,7 +292,7 @@ async fn a_head_that_is_not_genuine_is_named() {
 }
 
 // proves E-A15 E-M02
-// break crates/control-plane/verify/src/origin.rs: `if found != Some((named.0, named.1)) {` -> `if false {`
+// break crates/control-plane/verify/src/origin.rs: `findings.refute(record_name(closing), why);` -> `let _ = why;`
 #[tokio::test]
 async fn an_earlier_head_with_the_rows_of_its_time_is_refuted_by_the_project() {
     let (site, runs) = world::copy();
