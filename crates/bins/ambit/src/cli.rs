@@ -27,7 +27,7 @@ pub(crate) struct Global {
     /// Say nothing while working.
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// Never wait for a person: a run that needs one is cancelled.
+    /// Never wait for a person: a run that needs one is left waiting, and can be driven on once the person decided.
     #[arg(long, global = true)]
     pub(crate) no_input: bool,
     /// Where state is kept [default: $AMBIT_HOME, or ambit in the user's data directory].

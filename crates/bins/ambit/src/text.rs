@@ -211,6 +211,23 @@ pub(crate) fn next_steps(view: &RunView) -> String {
     text
 }
 
+/// What is said of a run that nobody drives: why, as far as it is known, and what goes on with it.
+pub(crate) fn left_alone(view: &RunView, is_gone: bool) -> String {
+    let named = view.name.as_deref().unwrap_or(view.run.as_str());
+    let why =
+        if is_gone { "the process that drove it is gone" } else { "no process holds its lease any more" };
+    let mut text = format!("\nnobody drives this run now: {why}\n");
+    let _ = writeln!(
+        text,
+        "next         ambit run resume {named} --agent FILE   goes on with it, by the same agent"
+    );
+    if view.phase == "needs-approval" {
+        let _ = writeln!(text, "             after its approval is decided, which waits for that");
+    }
+    let _ = writeln!(text, "             ambit run cancel {named}   ends it");
+    text
+}
+
 /// How to decide what a run waits for.
 pub(crate) fn how_to_decide(proposal: &str, digest: Digest) -> String {
     format!("  ambit approve {proposal} --digest {digest}")

@@ -1,33 +1,23 @@
 use std::io::Write as _;
 
 use ambit_orchestrator::Observer;
-use ambit_run::{Event, Phase, State};
-use tokio::sync::Notify;
+use ambit_run::{Event, State};
 
 use crate::text::{how_to_decide, line, printable};
 
 /// Tells on standard error what happens to a run, a line an event.
 pub(crate) struct Narrator {
     quiet: bool,
-    person: Notify,
 }
 
 impl Narrator {
     pub(crate) fn new(quiet: bool) -> Self {
-        Self { quiet, person: Notify::new() }
-    }
-
-    /// Waits until the run waits for a person.
-    pub(crate) async fn person_is_needed(&self) {
-        self.person.notified().await;
+        Self { quiet }
     }
 }
 
 impl Observer for Narrator {
-    fn changed(&self, state: &State, events: &[Event]) {
-        if state.phase() == Some(Phase::NeedsApproval) {
-            self.person.notify_one();
-        }
+    fn changed(&self, _: &State, events: &[Event]) {
         if self.quiet {
             return;
         }

@@ -12,6 +12,7 @@ pub(crate) mod image;
 mod probe;
 pub(crate) mod revision;
 pub(crate) mod run;
+pub(crate) mod run_view;
 mod tools;
 pub(crate) mod trace;
 

@@ -76,6 +76,8 @@ fn what_is_denied_is_never_done() {
     project.ambit(["trace", "verify", "asks"]).well();
 }
 
+// proves E-H03
+// break crates/control-plane/orchestrator/src/drive.rs: `self.patience == Patience::None && waits` -> `self.patience == Patience::None && waits && false`
 #[test]
 fn nobody_is_waited_for_where_nobody_may_be_asked() {
     let project = Project::new();
@@ -84,8 +86,24 @@ fn nobody_is_waited_for_where_nobody_may_be_asked() {
     let ended = project.ambit(&words);
     assert_eq!(ended.code, 6, "{ended:?}");
     assert!(ended.err.contains("a person must decide"), "{}", ended.err);
-    let seen = project.show("alone");
-    assert_eq!((&seen["phase"], seen["changedFiles"].to_string().as_str()), (&"cancelled".into(), "[]"));
+    let (proposal, digest) = question(&project, "alone");
+    assert!(ended.out.contains("ambit run resume alone --agent FILE"), "{}", ended.out);
+    let left = project.show("alone");
+    assert_eq!((&left["driver"], left["changedFiles"].to_string().as_str()), (&"nobody".into(), "[]"));
+    let kinds: Vec<String> =
+        project.records("alone").iter().map(|record| record["kind"].as_str().unwrap().to_owned()).collect();
+    assert!(!kinds.iter().any(|kind| kind.starts_with("run.cancel") || kind == "run.stopping"), "{kinds:?}");
+    assert_eq!(project.sandboxes_of("alone"), Vec::<String>::new());
+
+    // Nothing has changed for who asks again; once a person decided, the run goes on from there.
+    let mut resume = ["run", "resume", "alone", "--agent", "alone.agent.yaml", "--no-input"];
+    assert_eq!(project.ambit(resume).code, 6);
+    let approved = decide(&project, "approve", &proposal, &digest, "approver.key").well();
+    assert!(approved.out.contains("waits for the run to be driven on"), "{}", approved.out);
+    resume[5] = "--quiet";
+    let ended = project.ambit(resume).well();
+    assert!(ended.out.contains("completed") && ended.out.contains("requirements.txt"), "{}", ended.out);
+    project.ambit(["trace", "verify", "alone"]).well();
 }
 
 // proves E-H04

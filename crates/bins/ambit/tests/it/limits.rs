@@ -37,7 +37,7 @@ fn the_least_of_command_blueprint_and_profile_is_in_force() {
 }
 
 // proves E-D13
-// break crates/bins/ambit/src/verbs/run.rs: `StopReason::BudgetExhausted(_) => exit::BUDGET,` -> `StopReason::BudgetExhausted(_) => exit::OK,`
+// break crates/bins/ambit/src/verbs/run_view.rs: `StopReason::BudgetExhausted(_) => exit::BUDGET,` -> `StopReason::BudgetExhausted(_) => exit::OK,`
 #[test]
 fn every_way_to_end_has_its_exit_code() {
     let project = Project::new();
@@ -72,7 +72,7 @@ fn every_way_to_end_has_its_exit_code() {
 }
 
 // proves E-C09
-// break crates/bins/ambit/src/verbs/run.rs: `StopReason::PolicyDenied(_) => exit::DENIED,` -> `StopReason::PolicyDenied(_) => exit::OK,`
+// break crates/bins/ambit/src/verbs/run_view.rs: `StopReason::PolicyDenied(_) => exit::DENIED,` -> `StopReason::PolicyDenied(_) => exit::OK,`
 #[test]
 fn a_denial_that_ends_the_run_says_so() {
     let project = Project::new();

@@ -17,6 +17,7 @@ mod evidence;
 mod grants;
 mod hostile_agents;
 mod lab;
+mod left_alone;
 mod limits;
 mod observed;
 mod ordinary_run;
