@@ -9,7 +9,7 @@ use crate::cli::Global;
 use crate::compose::Services;
 use crate::failure::Failure;
 use crate::home::Home;
-use crate::text::printable;
+use crate::terminal::printable;
 
 /// Where a command acts, and how it talks.
 pub(crate) struct Context {

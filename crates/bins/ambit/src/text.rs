@@ -7,6 +7,8 @@ use ambit_ids::{Digest, UnixMs};
 use ambit_orchestrator::{LimitView, RunView, ended};
 use ambit_run::{CallDecided, CallOutcome, Event, Observation, ToolCall};
 
+use crate::terminal::counted;
+
 /// What a person reads of an event; `None` for events that only keep the books.
 pub(crate) fn line(event: &Event) -> Option<String> {
     Some(match event {
@@ -99,20 +101,6 @@ fn observed(observation: &Observation) -> String {
         Observation::Failed { code } => format!("failed     {code}"),
         Observation::Unknown => "unknown    the process ended between intent and observation".to_owned(),
     }
-}
-
-/// The text without what a terminal would obey: control characters, and marks that turn the direction of reading round.
-pub(crate) fn printable(text: &str) -> String {
-    let is_obeyed = |c: char| {
-        (c.is_control() && !matches!(c, '\n' | '\t'))
-            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars().map(|c| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
-}
-
-/// A number of things.
-fn counted(number: usize, thing: &str) -> String {
-    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
 fn first_line(text: &str) -> &str {

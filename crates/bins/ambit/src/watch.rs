@@ -3,7 +3,8 @@ use std::io::Write as _;
 use ambit_orchestrator::Observer;
 use ambit_run::{Event, State};
 
-use crate::text::{how_to_decide, line, printable};
+use crate::terminal::printable;
+use crate::text::{how_to_decide, line};
 
 /// Tells on standard error what happens to a run, a line an event.
 pub(crate) struct Narrator {

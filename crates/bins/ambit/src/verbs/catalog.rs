@@ -53,7 +53,7 @@ async fn pinned(context: &Context, file: &Path, image: &ImageName) -> Result<Str
     let text = String::from_utf8(bytes).map_err(|error| Failure::of("DOCUMENT_ENCODING", &error))?;
     let text = text.replace(IMAGE_MARK, &digest.to_string());
     NamedCommandCatalog::parse(&file.to_string_lossy(), text.as_bytes())
-        .map_err(|error| Failure::new(error.code().to_string(), error.render()))?;
+        .map_err(|error| Failure::of_document(&error))?;
     Ok(text)
 }
 

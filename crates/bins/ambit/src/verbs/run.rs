@@ -54,10 +54,10 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
     let project = services.project(&context.scope).await?;
     let digest = arguments.digest.or_else(|| newest(&project, &arguments.blueprint)).ok_or_else(|| {
         Failure::new(
-            "BLUEPRINT_NOT_APPROVED",
-            format!("{} is not approved in {}", arguments.blueprint, context.scope),
+            "BLUEPRINT_NOT_FOUND",
+            format!("{} has no blueprint {}", context.scope, arguments.blueprint),
         )
-        .help("approve it with `ambit blueprint approve FILE`")
+        .help("`ambit blueprint approve FILE` registers and approves one")
     })?;
     let command = StartRun {
         scope: context.scope.clone(),
@@ -185,7 +185,8 @@ async fn cancel(context: &Context, named: &str) -> Result<Answer, Failure> {
     let services = context.open()?;
     let (run, state) = services.run(&context.scope, named).await?;
     if matches!(state, State::Ended(_)) {
-        return Err(Failure::new("RUN_ENDED", format!("{} has ended already", run.run)));
+        return Err(Failure::new("RUN_ENDED", format!("{} has ended already", run.run))
+            .help(format!("nothing was changed; `ambit run show {named}` says how it ended")));
     }
     leave_cancel(&services, &run).await?;
     let narrator = Narrator::new(context.is_quiet());

@@ -84,7 +84,7 @@ fn exit_of(state: &State) -> u8 {
             StopReason::ApprovalExpired => exit::APPROVAL,
             StopReason::AgentStopped | StopReason::HiddenCheckFailed => exit::RUN_FAILED,
             StopReason::InfrastructureFailure(code)
-                if code.starts_with("BACKEND") || code.starts_with("SANDBOX") =>
+                if ["BACKEND", "SANDBOX", "IMAGE"].iter().any(|part| code.starts_with(part)) =>
             {
                 exit::UNAVAILABLE
             }

@@ -41,14 +41,14 @@ fn an_approval_counts_once_and_only_for_what_was_seen() {
 
     let other = format!("sha256:{}", "0".repeat(64));
     let wrong = decide(&project, "approve", &proposal, &other, "approver.key");
-    assert!(wrong.code == 8 && wrong.err.contains("APPROVAL_NOT_AWAITED"), "{wrong:?}");
+    assert!(wrong.code == 2 && wrong.err.contains("APPROVAL_NOT_AWAITED"), "{wrong:?}");
     let unknown = decide(&project, "approve", "prop_0123456789abcdef", &digest, "approver.key");
     assert!(unknown.code == 11 && unknown.err.contains("PROPOSAL_NOT_FOUND"), "{unknown:?}");
     let bare = project.ambit(["approve", &proposal, "--digest", &digest]);
-    assert!(bare.code == 4 && bare.err.contains("CREDENTIAL_REFUSED"), "{bare:?}");
+    assert!(bare.code == 11 && bare.err.contains("CREDENTIAL_REFUSED"), "{bare:?}");
     project.write("forged.key", &project.forged_credential());
     let forged = decide(&project, "approve", &proposal, &digest, "forged.key");
-    assert!(forged.code == 4 && forged.err.contains("CREDENTIAL_REFUSED"), "{forged:?}");
+    assert!(forged.code == 11 && forged.err.contains("CREDENTIAL_REFUSED"), "{forged:?}");
     assert_eq!(project.show("asks")["phase"], "needs-approval", "none of it counted");
 
     let approved = decide(&project, "approve", &proposal, &digest, "approver.key").well();

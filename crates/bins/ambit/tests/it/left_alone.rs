@@ -16,7 +16,7 @@ impl Project {
     }
 
     /// A run whose agent says nothing more after its patch, and the process that drives it.
-    fn silent(&self, run: &str) -> Child {
+    pub(crate) fn silent(&self, run: &str) -> Child {
         let turns = format!("{PLAN}{}", patch(FIX, ""));
         let driving = self.spawn(self.start_words(run, &transcript(&turns, "silence")));
         let seen = self.until(run, |run| run["changedFiles"][0] == "greet.sh");
@@ -25,7 +25,7 @@ impl Project {
     }
 }
 
-fn kill(mut driving: Child) {
+pub(crate) fn kill(mut driving: Child) {
     driving.kill().unwrap();
     driving.wait().unwrap();
 }

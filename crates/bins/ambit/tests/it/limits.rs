@@ -51,7 +51,7 @@ fn every_way_to_end_has_its_exit_code() {
     assert_eq!((&shown["phase"], &shown["stopReason"]), (&"failed".into(), &"budget (maxModelSteps)".into()));
     assert_eq!(shown["gates"][0]["attempts"].to_string(), "[]", "the turn over the limit had no effect");
 
-    let unapproved = project.ambit([
+    let unknown = project.ambit([
         "run",
         "start",
         "--blueprint",
@@ -61,11 +61,11 @@ fn every_way_to_end_has_its_exit_code() {
         "--agent",
         "idle.agent.yaml",
     ]);
-    assert_eq!(unapproved.code, 4, "{unapproved:?}");
+    assert_eq!(unknown.code, 11, "{unknown:?}");
     let mut words = project.start_words("host", &diligent("finish"));
     *words.last_mut().unwrap() = "danger-full-access".to_owned();
     let host = project.ambit(&words);
-    assert!(host.code == 2 && host.err.contains("PROFILE_UNKNOWN"), "{host:?}");
+    assert!(host.code == 11 && host.err.contains("PROFILE_UNKNOWN"), "{host:?}");
     assert_eq!(project.ambit(["run", "fly"]).code, 2);
     assert_eq!(project.ambit(["run", "show", "nothing"]).code, 11);
     assert_eq!(project.ambit(["--version"]).code, 0);

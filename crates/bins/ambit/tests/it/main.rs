@@ -14,6 +14,7 @@ mod bad_input;
 mod crash;
 mod elsewhere;
 mod evidence;
+mod exit_codes;
 mod grants;
 mod hostile_agents;
 mod lab;
