@@ -28,7 +28,7 @@ use crate::answer::Answer;
 use crate::cli::Cli;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::terminal::{printable, printable_json};
+use crate::terminal::{columns, folded, printable, printable_json};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -57,6 +57,9 @@ fn tell(json: bool, result: Result<Answer, Failure>) -> u8 {
             let text = match (json, answer.is_verbatim) {
                 (true, _) => printable_json(&answer.json),
                 (false, true) => answer.text,
+                (false, false) if answer.is_prose => {
+                    folded(&printable(&answer.text), columns(std::io::stdout()))
+                }
                 (false, false) => printable(&answer.text),
             };
             // A reader that went away has read what it wanted.

@@ -3,7 +3,7 @@ use std::io::Write as _;
 use ambit_orchestrator::Observer;
 use ambit_run::{Event, State};
 
-use crate::terminal::printable;
+use crate::terminal::{columns, folded, printable};
 use crate::text::{how_to_decide, line};
 
 /// Tells on standard error what happens to a run, a line an event.
@@ -26,7 +26,8 @@ impl Observer for Narrator {
         for event in events {
             // Nobody may be looking any more; the record is what counts.
             if let Some(line) = line(event) {
-                let _ = writeln!(out, "  {}", printable(&line));
+                let line = format!("  {}", printable(&line));
+                let _ = writeln!(out, "{}", folded(&line, columns(&out)));
             }
             if let Event::ApprovalRequested { proposal, digest, .. } = event {
                 let _ = writeln!(out, "  {}", how_to_decide(proposal.as_str(), *digest));

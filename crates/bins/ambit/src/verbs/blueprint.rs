@@ -144,7 +144,7 @@ fn view(blueprint: &Blueprint, approved: Option<bool>) -> Result<Answer, Failure
         }
     }
     text.push_str(&format!("  {:<34} {}\n", "maxToolCostUsd", blueprint.spec.run_budget.max_tool_cost));
-    Ok(Answer::new(text, json))
+    Ok(Answer::new(text, json).prose())
 }
 
 /// The words of a list in a document.

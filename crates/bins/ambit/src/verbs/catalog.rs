@@ -86,7 +86,7 @@ fn list(catalog: &NamedCommandCatalog) -> Result<Answer, Failure> {
         text.push_str(&format!("  {:<28} {}\n", command.id.as_str(), command.summary));
     }
     let commands: Result<Vec<Value>, Failure> = catalog.spec.commands.iter().map(view).collect();
-    Ok(Answer::new(text, json!({"digest": digest, "commands": commands?})))
+    Ok(Answer::new(text, json!({"digest": digest, "commands": commands?})).prose())
 }
 
 fn show(catalog: &NamedCommandCatalog, id: &GateId) -> Result<Answer, Failure> {
@@ -110,7 +110,7 @@ fn show(catalog: &NamedCommandCatalog, id: &GateId) -> Result<Answer, Failure> {
         limits.disk_bytes,
         limits.output_bytes
     );
-    Ok(Answer::new(text, view(command)?))
+    Ok(Answer::new(text, view(command)?).prose())
 }
 
 fn view(command: &CatalogCommand) -> Result<Value, Failure> {

@@ -67,7 +67,7 @@ pub(crate) async fn run(context: &Context) -> Result<Answer, Failure> {
             text.push_str(&format!("         mend: {}\n", finding.mend));
         }
     }
-    let answer = Answer::new(text, json!({"usable": usable, "findings": findings}));
+    let answer = Answer::new(text, json!({"usable": usable, "findings": findings})).prose();
     Ok(if usable { answer } else { answer.exiting(exit::UNAVAILABLE) })
 }
 

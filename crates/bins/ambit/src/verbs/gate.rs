@@ -26,7 +26,7 @@ pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Fai
     let seen: ExecutionObservation =
         serde_json::from_slice(&bytes).map_err(|error| Failure::of("OBSERVATION_UNREADABLE", &error))?;
     let mut text = format!(
-        "{} attempt {}: {} in {}\ntree      {}\nartifact  {}\n",
+        "{} attempt {}: {} in {}\ntree     {}\nartifact {}\n",
         record.gate,
         record.attempt,
         ended(record.ending),
@@ -38,7 +38,7 @@ pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Fai
         text.push_str(&stream(name, capture));
     }
     for output in &seen.outputs {
-        text.push_str(&format!("output    {} ({}) {}\n", output.path, output.bytes, output.artifact));
+        text.push_str(&format!("output   {} ({}) {}\n", output.path, output.bytes, output.artifact));
     }
     let exit_code = match record.ending {
         ambit_gates::Ending::Exited { code } => Some(code),

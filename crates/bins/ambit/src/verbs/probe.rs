@@ -39,7 +39,7 @@ pub(crate) fn run(verb: &ProbeVerb) -> Result<Answer, Failure> {
         text.push_str(&format!("{mark} {:<44} {} (expected {})\n", probe.id, probe.found, probe.expected));
     }
     let json = json!({"probes": probed, "wrong": wrong, "allocations": 0});
-    Ok(Answer::new(text, json).exiting(if wrong == 0 { exit::OK } else { exit::RUN_FAILED }))
+    Ok(Answer::new(text, json).prose().exiting(if wrong == 0 { exit::OK } else { exit::RUN_FAILED }))
 }
 
 /// The built-in tool rules, under their own digest.

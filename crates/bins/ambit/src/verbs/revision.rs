@@ -163,7 +163,7 @@ async fn log(context: &Context, services: &Services) -> Result<Answer, Failure> 
         text.push_str("no revision yet; `ambit revision import DIR` makes the first\n");
     }
     let list: Vec<Value> = revisions.iter().map(Known::to_json).collect();
-    Ok(Answer::new(text, json!({"revisions": list})))
+    Ok(Answer::new(text, json!({"revisions": list})).prose())
 }
 
 async fn show(context: &Context, services: &Services, revision: RevisionId) -> Result<Answer, Failure> {
@@ -226,7 +226,7 @@ async fn eligible(context: &Context, services: &Services, revision: RevisionId) 
             format!("{revision} is not eligible: {why}\n")
         }
     };
-    Ok(Answer::of(text, &verdict)?.exiting(code))
+    Ok(Answer::of(text, &verdict)?.prose().exiting(code))
 }
 
 /// Whether the project certainly has no such revision. Where its records cannot be read, the verdict says so.

@@ -38,7 +38,7 @@ async fn page(services: &Services, run: &RunRef, state: &State, with_calls: bool
         _ if !with_calls => text.push_str(&next_steps(&seen)),
         _ => {}
     }
-    let mut answer = Answer::of(text, &seen)?.exiting(exit_of(state));
+    let mut answer = Answer::of(text, &seen)?.prose().exiting(exit_of(state));
     answer.json["driver"] = json!(driver.map(Driver::as_str));
     answer.json["calls"] = json!(calls);
     answer.json["patches"] = json!(state.dossier().map(patches));
@@ -118,7 +118,7 @@ pub(crate) async fn list(context: &Context) -> Result<Answer, Failure> {
     if runs.is_empty() {
         text.push_str("no run yet\n");
     }
-    Ok(Answer::new(text, json!({"runs": runs})))
+    Ok(Answer::new(text, json!({"runs": runs})).prose())
 }
 
 pub(crate) async fn show(context: &Context, named: &str) -> Result<Answer, Failure> {
