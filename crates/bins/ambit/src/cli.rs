@@ -46,10 +46,10 @@ pub(crate) enum Verb {
     /// Say who may approve.
     #[command(subcommand)]
     Approver(ApproverVerb),
-    /// Check, approve and show blueprints.
+    /// Begin, check, approve and show blueprints.
     #[command(subcommand)]
     Blueprint(BlueprintVerb),
-    /// Check execution profiles.
+    /// List, show and check execution profiles.
     #[command(subcommand)]
     Profile(ProfileVerb),
     /// List and show the commands that gates name.
@@ -113,6 +113,15 @@ pub(crate) struct CredentialArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BlueprintVerb {
+    /// Write a small blueprint with remarks, to start from.
+    New {
+        /// The name of the blueprint.
+        #[arg(long, default_value = "my-blueprint")]
+        name: BlueprintId,
+        /// Write it to this new file instead of showing it.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
     /// Check a blueprint.
     Validate {
         /// The document.
@@ -134,6 +143,13 @@ pub(crate) enum BlueprintVerb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfileVerb {
+    /// List the profiles that a run can be started under.
+    List,
+    /// Show a profile: a file, or one that comes with the program.
+    Show {
+        /// A file, or the name of a profile.
+        profile: String,
+    },
     /// Check a profile.
     Validate {
         /// The document.
@@ -169,6 +185,9 @@ pub(crate) enum CatalogVerb {
         /// The image.
         #[arg(long)]
         image: ImageName,
+        /// Write it to this new file instead of showing it.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
     },
 }
 

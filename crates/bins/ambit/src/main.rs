@@ -12,6 +12,7 @@ mod home;
 mod input_file;
 mod interrupt;
 mod lab;
+mod new_file;
 mod story;
 mod terminal;
 mod text;

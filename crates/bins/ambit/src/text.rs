@@ -229,8 +229,13 @@ fn left(limit: &LimitView) -> String {
         "ms" => {
             format!("{} of {}", ambit_ids::DurationMs::new(limit.left), ambit_ids::DurationMs::new(limit.of))
         }
-        "bytes" => {
-            format!("{} of {}", ambit_ids::ByteCount::new(limit.left), ambit_ids::ByteCount::new(limit.of))
+        unit if !limit.per_gate.is_empty() => {
+            let mut told = String::new();
+            for gate in &limit.per_gate {
+                let before = if told.is_empty() { "" } else { ", " };
+                let _ = write!(told, "{before}{} of {} {unit} for {}", gate.left, limit.of, gate.gate);
+            }
+            told
         }
         unit => format!("{} of {} {unit}", limit.left, limit.of),
     }

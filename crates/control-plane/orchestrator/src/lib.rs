@@ -33,6 +33,6 @@ pub use observer::Observer;
 pub use orchestrator::Orchestrator;
 pub use start::{Rejected, StartError, StartRun, Started};
 pub use view::{
-    ApprovalView, AttemptView, CompletionView, GateView, LimitView, PinsView, PlanStepView, RunView, ended,
-    view,
+    ApprovalView, AttemptView, CompletionView, GateLimitView, GateView, LimitView, PinsView, PlanStepView,
+    RunView, ended, view,
 };

@@ -9,6 +9,7 @@ use crate::cli::CatalogVerb;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::input_file::{read_bytes, read_document};
+use crate::new_file::made;
 use crate::verbs::blueprint::digest_of;
 
 /// What stands in a catalog where the digest of an image is to be put.
@@ -31,10 +32,9 @@ pub(crate) async fn run(context: &Context, verb: CatalogVerb) -> Result<Answer, 
                 json!({"registered": true, "name": document.name(), "digest": digest}),
             ))
         }
-        CatalogVerb::Pin { file, image } => {
+        CatalogVerb::Pin { file, image, out } => {
             let text = pinned(context, &file, &image).await?;
-            let json = json!({"catalog": text});
-            Ok(Answer::new(text, json).verbatim())
+            made(text, "catalog", out.as_deref())
         }
     }
 }

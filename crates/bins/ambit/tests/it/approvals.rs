@@ -107,7 +107,7 @@ fn nobody_is_waited_for_where_nobody_may_be_asked() {
 }
 
 // proves E-H04
-// break crates/bins/ambit/src/verbs/approver.rs: `.mode(0o600)` -> `.mode(0o644)`
+// break crates/bins/ambit/src/verbs/approver.rs: `0o600` -> `0o644`
 #[test]
 fn a_credential_is_in_one_file_and_no_run_can_read_it() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -14,7 +14,8 @@ const KEY: &str = "approver.key";
 type Wrong = (&'static [&'static str], i32, &'static str);
 
 /// What is named and is not there.
-const ABSENT: [Wrong; 25] = [
+const ABSENT: [Wrong; 26] = [
+    (&["profile", "show", "none"], 11, "PROFILE_UNKNOWN"),
     (&["run", "show", "none"], 11, "RUN_NOT_FOUND"),
     (&["run", "watch", "none"], 11, "RUN_NOT_FOUND"),
     (&["run", "cancel", "none"], 11, "RUN_NOT_FOUND"),
@@ -81,7 +82,10 @@ const ABSENT: [Wrong; 25] = [
 ];
 
 /// Files that cannot be read or written, and documents that are none.
-const FILES: [Wrong; 18] = [
+const FILES: [Wrong; 21] = [
+    (&["blueprint", "new", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
+    (&["catalog", "pin", "catalog.yaml", "--image", "tools", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
+    (&["profile", "show", "wrong.yaml"], 2, "DOCUMENT_WRONG_KIND"),
     (&["blueprint", "validate", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
     (&["blueprint", "validate", "wrong.yaml"], 2, "DOCUMENT_MISSING_FIELD"),
     (&["blueprint", "approve", "none.yaml", "--credential-file", KEY], 2, "USAGE_FILE_UNREADABLE"),
@@ -208,6 +212,7 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
         "trace list",
         "backend inspect",
         "tools list",
+        "profile list",
         "doctor",
         "lab",
         "smoke",

@@ -15,6 +15,7 @@ mod crash;
 mod elsewhere;
 mod evidence;
 mod exit_codes;
+mod first_steps;
 mod grants;
 mod hostile_agents;
 mod lab;
