@@ -51,10 +51,8 @@ pub(crate) struct Failure {
     message: String,
     help: String,
     exit: u8,
-    /// What is wrong with a document, each with its place.
-    problems: Vec<Value>,
-    /// The same as a person reads it.
-    rendered: String,
+    /// What is wrong with a document, where it is that.
+    document: Option<Box<DocumentError>>,
 }
 
 impl Failure {
@@ -65,8 +63,7 @@ impl Failure {
             help: remedy(&code).to_owned(),
             code,
             message: message.into(),
-            problems: Vec::new(),
-            rendered: String::new(),
+            document: None,
         }
     }
 
@@ -85,20 +82,10 @@ impl Failure {
     }
 
     /// A failure of a document, with everything that is wrong with it.
-    pub(crate) fn of_document(error: &DocumentError) -> Self {
-        let problems: Vec<Value> = error
-            .problems()
-            .map(|problem| {
-                json!({
-                    "code": problem.code.as_str(), "path": error.file(), "line": problem.line,
-                    "column": problem.column, "message": problem.message, "label": problem.label,
-                    "help": problem.help, "snippet": problem.snippet(),
-                })
-            })
-            .collect();
-        let wrong = counted(problems.len(), "problem");
+    pub(crate) fn of_document(error: DocumentError) -> Self {
+        let wrong = counted(error.problems().count(), "problem");
         let failure = Self::new(error.code(), format!("{} cannot be used: {wrong}", error.file()));
-        Self { problems, rendered: error.render(), ..failure }
+        Self { document: Some(Box::new(error)), ..failure }
     }
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
@@ -117,8 +104,8 @@ impl Failure {
 
     fn to_json(&self) -> Value {
         let mut error = json!({"code": self.code, "message": self.message, "help": self.help});
-        if !self.problems.is_empty() {
-            error["problems"] = json!(self.problems);
+        if let Some(document) = &self.document {
+            error["problems"] = problems(document);
         }
         json!({"error": error})
     }
@@ -126,13 +113,24 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.rendered.is_empty() {
-            write!(f, "error[{}]: {}", self.code, self.message)?;
-        } else {
-            write!(f, "{}\n\n{}", self.rendered.trim_end(), self.message)?;
+        match &self.document {
+            None => write!(f, "error[{}]: {}", self.code, self.message)?,
+            Some(document) => write!(f, "{}\n\n{}", document.render().trim_end(), self.message)?,
         }
         if self.help.is_empty() { Ok(()) } else { write!(f, "\n  help: {}", self.help) }
     }
+}
+
+/// Everything that is wrong with a document, each with its place.
+fn problems(error: &DocumentError) -> Value {
+    let told = error.problems().map(|problem| {
+        json!({
+            "code": problem.code.as_str(), "path": error.file(), "line": problem.line, "column": problem.column,
+            "message": problem.message, "label": problem.label, "help": problem.help,
+            "snippet": problem.snippet(),
+        })
+    });
+    told.collect()
 }
 
 /// What is kept and what to do next where the home itself failed: the part that failed does not know what it is a part of.

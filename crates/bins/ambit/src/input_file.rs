@@ -14,7 +14,7 @@ pub(crate) fn read_document<T>(
 ) -> Result<T, Failure> {
     // One byte more than a document may have, so that it is refused as a document is.
     let bytes = read_start(file, limits::DOCUMENT_BYTES + 1)?;
-    parse(&file.to_string_lossy(), &bytes).map_err(|error| Failure::of_document(&error))
+    parse(&file.to_string_lossy(), &bytes).map_err(Failure::of_document)
 }
 
 /// Reads a file that must not be larger than it may be.

@@ -52,8 +52,7 @@ async fn pinned(context: &Context, file: &Path, image: &ImageName) -> Result<Str
     let bytes = read_bytes(file, limits::DOCUMENT_BYTES)?;
     let text = String::from_utf8(bytes).map_err(|error| Failure::of("DOCUMENT_ENCODING", &error))?;
     let text = text.replace(IMAGE_MARK, &digest.to_string());
-    NamedCommandCatalog::parse(&file.to_string_lossy(), text.as_bytes())
-        .map_err(|error| Failure::of_document(&error))?;
+    NamedCommandCatalog::parse(&file.to_string_lossy(), text.as_bytes()).map_err(Failure::of_document)?;
     Ok(text)
 }
 

@@ -73,7 +73,7 @@ pub(crate) async fn run(context: &Context) -> Result<Answer, Failure> {
 
 /// The profiles that come with the program.
 pub(crate) fn profiles() -> Result<Vec<ExecutionCapabilityProfile>, Failure> {
-    let documents = builtin::parse_all().map_err(|error| Failure::of_document(&error))?;
+    let documents = builtin::parse_all().map_err(Failure::of_document)?;
     Ok(documents
         .into_iter()
         .filter_map(|document| match document {

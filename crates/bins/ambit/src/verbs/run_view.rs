@@ -33,7 +33,7 @@ async fn page(services: &Services, run: &RunRef, state: &State, with_calls: bool
     let driver = driver(services, run, state).await?;
     match driver {
         Some(Driver::Gone | Driver::Nobody) => {
-            text.push_str(&left_alone(&seen, driver == Some(Driver::Gone)))
+            text.push_str(&left_alone(&seen, driver == Some(Driver::Gone)));
         }
         _ if !with_calls => text.push_str(&next_steps(&seen)),
         _ => {}
