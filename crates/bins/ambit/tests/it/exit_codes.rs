@@ -176,7 +176,7 @@ fn assert_wrong(answered: &Answered, exit: i32, code: &str, what: &str) {
 
 // proves E-A10
 // break crates/bins/ambit/src/verbs/revision.rs: `if verdict.run.is_none() && is_absent(context, services, revision).await {` -> `if false {`
-// break crates/bins/ambit/src/failure.rs: `| "IMAGE_TOOL_COUNT"` -> `| "IMAGE_TOOL_MISCOUNT"`
+// break crates/bins/ambit/src/failure.rs: `| "RUN_ENDED"` -> `| "RUN_OVER"`
 #[test]
 fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
     let project = Project::new();
