@@ -77,7 +77,7 @@ fn what_is_denied_is_never_done() {
 }
 
 // proves E-H03
-// break crates/control-plane/orchestrator/src/drive.rs: `pilot.give_up_sandbox().await;` -> `let _ = &pilot;`
+// break crates/bins/ambit/src/verbs/run_view.rs: `(Some(Phase::NeedsApproval), _) => exit::NEEDS_APPROVAL,` -> `(Some(Phase::NeedsApproval), _) => exit::OK,`
 #[test]
 fn nobody_is_waited_for_where_nobody_may_be_asked() {
     let project = Project::new();
