@@ -106,7 +106,6 @@ fn leases(home: &Path) -> BTreeSet<String> {
 }
 
 // proves E-P06
-// break crates/control-plane/orchestrator/src/holding.rs: `self.leases.release(&lease).await?;` -> `let _ = &lease;`
 // break crates/bins/ambit/src/verbs/run.rs: `if matches!(state, State::Ended(_)) && project.closed(&run.run).is_some() {` -> `if matches!(state, State::Ended(_)) {`
 #[test]
 fn a_run_whose_process_is_killed_at_any_point_goes_on_to_the_same_end() {
