@@ -45,7 +45,11 @@ pub trait StreamLeases: Send + Sync {
         ttl: DurationMs,
     ) -> Result<StreamLease, LeaseError>;
 
-    /// Gives a lease back. Giving back what was lost is no error.
+    /// The lease of `stream` that is live at `now`, whoever holds it; `None` where it is free.
+    async fn holder(&self, stream: &StreamId, now: UnixMs) -> Result<Option<StreamLease>, LeaseError>;
+
+    /// Gives a lease back, which whoever knows that its holder is dead may do as well. Giving back what was lost is no
+    /// error.
     async fn release(&self, lease: &StreamLease) -> Result<(), LeaseError>;
 }
 

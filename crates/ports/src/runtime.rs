@@ -1,4 +1,4 @@
-//! Time, identifiers and chance: whatever would make two runs of one program differ.
+//! Time, identifiers, chance and processes: whatever would make two runs of one program differ.
 
 use ambit_ids::UnixMs;
 use async_trait::async_trait;
@@ -23,4 +23,15 @@ pub trait IdGenerator: Send + Sync {
 pub trait Entropy: Send + Sync {
     /// Fills `bytes` from a cryptographically secure source. There is no fallback to a weaker one.
     fn fill(&self, bytes: &mut [u8]);
+}
+
+/// Tells one life of one process from every other, so that what a dead one held can be taken over at once.
+pub trait Processes: Send + Sync {
+    /// The name of this process: 1 to 200 bytes of visible ASCII without `#`, another one for every life of every process
+    /// that can be told apart.
+    fn own(&self) -> String;
+
+    /// Whether the process of this name is proven to live no longer. `false` wherever nothing is proven: a process of
+    /// another machine, one that this process cannot see, or a name that is none.
+    fn is_gone(&self, name: &str) -> bool;
 }

@@ -34,6 +34,12 @@ impl StreamLeases for SqliteStore {
         self.writer().perform(move |connection| renew(connection, &lease, now, ttl)).await
     }
 
+    async fn holder(&self, stream: &StreamId, now: UnixMs) -> Result<Option<StreamLease>, LeaseError> {
+        let stream = stream.clone();
+        let newest = self.readers().read(move |connection| newest(connection, &stream)).await?;
+        Ok(newest.filter(|lease| now < lease.expires))
+    }
+
     async fn release(&self, lease: &StreamLease) -> Result<(), LeaseError> {
         let lease = lease.clone();
         self.writer().perform(move |connection| Ok(end(connection, &lease, UnixMs::ZERO)?)).await

@@ -54,6 +54,10 @@ impl SqliteStore {
         &self.writer
     }
 
+    pub(crate) const fn readers(&self) -> &Readers {
+        &self.readers
+    }
+
     /// Reads what belongs to a stream.
     async fn read_stream<T, Q>(&self, stream: &StreamId, query: Q) -> Result<T, StoreError>
     where

@@ -11,12 +11,14 @@ pub(crate) struct Answer {
     pub(crate) exit: u8,
     /// Whether the text is to be written exactly as it is, since it is a file.
     pub(crate) is_verbatim: bool,
+    /// Whether the text is rows and sentences, which may go on in a further line where the terminal is narrow.
+    pub(crate) is_prose: bool,
 }
 
 impl Answer {
     /// An answer that went well.
     pub(crate) fn new(text: impl Into<String>, json: Value) -> Self {
-        Self { text: text.into(), json, exit: exit::OK, is_verbatim: false }
+        Self { text: text.into(), json, exit: exit::OK, is_verbatim: false, is_prose: false }
     }
 
     /// An answer whose JSON is a value as it is.
@@ -28,6 +30,12 @@ impl Answer {
     /// The same answer, whose text is the content of a file.
     pub(crate) const fn verbatim(mut self) -> Self {
         self.is_verbatim = true;
+        self
+    }
+
+    /// The same answer, whose text is rows and sentences.
+    pub(crate) const fn prose(mut self) -> Self {
+        self.is_prose = true;
         self
     }
 

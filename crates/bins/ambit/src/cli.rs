@@ -1,3 +1,5 @@
+mod documents;
+
 use std::path::PathBuf;
 
 use ambit_ids::{
@@ -5,6 +7,8 @@ use ambit_ids::{
     ProjectId, ProposalId, RevisionId, RunName,
 };
 use clap::{Args, Parser, Subcommand};
+
+pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
 
 /// Runs coding agents as bounded, visible, revisioned jobs.
 ///
@@ -27,7 +31,7 @@ pub(crate) struct Global {
     /// Say nothing while working.
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// Never wait for a person: a run that needs one is cancelled.
+    /// Never wait for a person: a run that needs one is left waiting, and can be driven on once the person decided.
     #[arg(long, global = true)]
     pub(crate) no_input: bool,
     /// Where state is kept [default: $AMBIT_HOME, or ambit in the user's data directory].
@@ -46,10 +50,10 @@ pub(crate) enum Verb {
     /// Say who may approve.
     #[command(subcommand)]
     Approver(ApproverVerb),
-    /// Check, approve and show blueprints.
+    /// Begin, check, approve and show blueprints.
     #[command(subcommand)]
     Blueprint(BlueprintVerb),
-    /// Check execution profiles.
+    /// List, show and check execution profiles.
     #[command(subcommand)]
     Profile(ProfileVerb),
     /// List and show the commands that gates name.
@@ -109,67 +113,6 @@ pub(crate) struct CredentialArgs {
     /// The file with the approver's credential; without it, it is asked for at the terminal.
     #[arg(long, value_name = "FILE")]
     pub(crate) credential_file: Option<PathBuf>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum BlueprintVerb {
-    /// Check a blueprint.
-    Validate {
-        /// The document.
-        file: PathBuf,
-    },
-    /// Approve exactly this content of a blueprint.
-    Approve {
-        /// The document.
-        file: PathBuf,
-        #[command(flatten)]
-        credential: CredentialArgs,
-    },
-    /// Show a blueprint: a file, or one that is registered.
-    Show {
-        /// A file, or the name of a registered blueprint.
-        blueprint: String,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ProfileVerb {
-    /// Check a profile.
-    Validate {
-        /// The document.
-        file: PathBuf,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum CatalogVerb {
-    /// List the commands of the newest registered catalog, or of a file.
-    List {
-        /// Read this file instead.
-        #[arg(long, value_name = "FILE")]
-        file: Option<PathBuf>,
-    },
-    /// Show one command.
-    Show {
-        /// The command.
-        command: GateId,
-        /// Read this file instead.
-        #[arg(long, value_name = "FILE")]
-        file: Option<PathBuf>,
-    },
-    /// Register a catalog with the project.
-    Register {
-        /// The document.
-        file: PathBuf,
-    },
-    /// Write a catalog with `${image}` replaced by the digest of a captured image.
-    Pin {
-        /// The document with `${image}` in place of digests.
-        file: PathBuf,
-        /// The image.
-        #[arg(long)]
-        image: ImageName,
-    },
 }
 
 #[derive(Debug, Subcommand)]

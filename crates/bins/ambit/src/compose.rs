@@ -20,7 +20,7 @@ use ambit_ports::signer::{KeyRole, Signer};
 use ambit_ports::store::Store;
 use ambit_projects::Projects;
 use ambit_revisions::Revisions;
-use ambit_runtime_system::{SystemClock, SystemEntropy, TimeOrderedIds};
+use ambit_runtime_system::{LinuxProcesses, SystemClock, SystemEntropy, TimeOrderedIds};
 use ambit_sandbox_linux::{LinuxSandboxes, Settings};
 use ambit_sandboxes::Sandboxes;
 use ambit_signer_file::FileSigner;
@@ -100,6 +100,7 @@ impl Services {
             policies: policies.clone(),
             clock: runtime.clock.clone(),
             ids: runtime.ids,
+            processes: Arc::new(LinuxProcesses),
             program: PROGRAM.to_owned(),
         };
         Self {

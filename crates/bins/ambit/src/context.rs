@@ -9,7 +9,7 @@ use crate::cli::Global;
 use crate::compose::Services;
 use crate::failure::Failure;
 use crate::home::Home;
-use crate::text::printable;
+use crate::terminal::{columns, folded, printable};
 
 /// Where a command acts, and how it talks.
 pub(crate) struct Context {
@@ -49,7 +49,8 @@ impl Context {
     /// Says something about the progress of the work.
     pub(crate) fn note(&self, line: &str) {
         if !self.quiet {
-            let _ = writeln!(std::io::stderr(), "{}", printable(line));
+            let line = folded(&printable(line), columns(std::io::stderr()));
+            let _ = writeln!(std::io::stderr(), "{line}");
         }
     }
 

@@ -3,7 +3,10 @@
 use std::error::Error;
 use std::fmt;
 
+use ambit_blueprint::DocumentError;
 use serde_json::{Value, json};
+
+use crate::terminal::{counted, printable, printable_json};
 
 /// The exit codes. They are part of the interface and never change their meaning.
 pub(crate) mod exit {
@@ -27,9 +30,9 @@ pub(crate) mod exit {
     pub(crate) const APPROVAL: u8 = 8;
     /// The backend or a capability is not to be had.
     pub(crate) const UNAVAILABLE: u8 = 9;
-    /// A trace or a bundle is refuted.
+    /// A trace is refuted, or a revision is not eligible.
     pub(crate) const REFUTED: u8 = 10;
-    /// Not found, or not allowed to know.
+    /// Not found, or not allowed.
     pub(crate) const NOT_FOUND: u8 = 11;
     /// It could not be verified.
     pub(crate) const UNVERIFIED: u8 = 12;
@@ -48,12 +51,20 @@ pub(crate) struct Failure {
     message: String,
     help: String,
     exit: u8,
+    /// What is wrong with a document, where it is that.
+    document: Option<Box<DocumentError>>,
 }
 
 impl Failure {
     pub(crate) fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         let code = code.into();
-        Self { exit: exit_of(&code), help: remedy(&code).to_owned(), code, message: message.into() }
+        Self {
+            exit: exit_of(&code),
+            help: remedy(&code).to_owned(),
+            code,
+            message: message.into(),
+            document: None,
+        }
     }
 
     /// A failure of a part below, with the whole chain of its causes.
@@ -70,6 +81,13 @@ impl Failure {
         Self::new(code, message)
     }
 
+    /// A failure of a document, with everything that is wrong with it.
+    pub(crate) fn of_document(error: DocumentError) -> Self {
+        let wrong = counted(error.problems().count(), "problem");
+        let failure = Self::new(error.code(), format!("{} cannot be used: {wrong}", error.file()));
+        Self { document: Some(Box::new(error)), ..failure }
+    }
+
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = help.into();
         self
@@ -79,16 +97,40 @@ impl Failure {
         self.exit
     }
 
-    pub(crate) fn to_json(&self) -> Value {
-        json!({"error": {"code": self.code, "message": self.message, "help": self.help}})
+    /// What is written to standard error.
+    pub(crate) fn told(&self, json: bool) -> String {
+        if json { printable_json(&self.to_json()) } else { printable(&format!("{self}\n")) }
+    }
+
+    fn to_json(&self) -> Value {
+        let mut error = json!({"code": self.code, "message": self.message, "help": self.help});
+        if let Some(document) = &self.document {
+            error["problems"] = problems(document);
+        }
+        json!({"error": error})
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error[{}]: {}", self.code, self.message)?;
+        match &self.document {
+            None => write!(f, "error[{}]: {}", self.code, self.message)?,
+            Some(document) => write!(f, "{}\n\n{}", document.render().trim_end(), self.message)?,
+        }
         if self.help.is_empty() { Ok(()) } else { write!(f, "\n  help: {}", self.help) }
     }
+}
+
+/// Everything that is wrong with a document, each with its place.
+fn problems(error: &DocumentError) -> Value {
+    let told = error.problems().map(|problem| {
+        json!({
+            "code": problem.code.as_str(), "path": error.file(), "line": problem.line, "column": problem.column,
+            "message": problem.message, "label": problem.label, "help": problem.help,
+            "snippet": problem.snippet(),
+        })
+    });
+    told.collect()
 }
 
 /// What is kept and what to do next where the home itself failed: the part that failed does not know what it is a part of.
@@ -116,36 +158,57 @@ fn remedy(code: &str) -> &'static str {
 }
 
 /// The exit code of a failure, by its stable code.
-fn exit_of(code: &str) -> u8 {
+pub(crate) fn exit_of(code: &str) -> u8 {
     match code {
-        "BLUEPRINT_NOT_APPROVED" | "CREDENTIAL_REFUSED" | "POLICY_DENIED" | "STAGE_NOT_ACTIONABLE" => {
-            exit::DENIED
-        }
+        "BLUEPRINT_NOT_APPROVED" | "POLICY_DENIED" | "STAGE_NOT_ACTIONABLE" => exit::DENIED,
+        // Whatever a command names and the project does not have, and whoever is not who is needed.
         "RUN_NOT_FOUND"
         | "REVISION_NOT_FOUND"
+        | "BASE_REVISION_GONE"
         | "GATE_NOT_FOUND"
         | "PROPOSAL_NOT_FOUND"
         | "BLUEPRINT_NOT_FOUND"
+        | "PROFILE_UNKNOWN"
+        | "REQUEST_UNKNOWN"
+        | "IMAGE_NOT_FOUND"
+        | "CATALOG_NOT_FOUND"
         | "APPROVER_MISSING"
-        | "CATALOG_NOT_FOUND" => exit::NOT_FOUND,
-        "BACKEND_NOT_ADMITTED" | "SANDBOX_UNAVAILABLE" | "IMAGE_NOT_FOUND" | "IMAGE_TOOL_MISSING" => {
-            exit::UNAVAILABLE
-        }
+        | "CREDENTIAL_REFUSED" => exit::NOT_FOUND,
+        "BACKEND_NOT_ADMITTED" | "SANDBOX_UNAVAILABLE" | "IMAGE_TOOL_MISSING" => exit::UNAVAILABLE,
         "TRACE_BROKEN" | "TRACE_HEAD_FORGED" | "TRACE_REFUTED" | "REVISION_INELIGIBLE" | "BLOB_CORRUPT" => {
             exit::REFUTED
         }
         "TRACE_UNVERIFIED" => exit::UNVERIFIED,
-        "APPROVAL_EXPIRED" | "APPROVAL_NOT_AWAITED" => exit::APPROVAL,
-        _ if code.starts_with("DOCUMENT_")
-            || code.starts_with("TRANSCRIPT_")
-            || code.starts_with("USAGE")
-            || code.starts_with("IMPORT_")
-            || code.starts_with("REQUEST_") =>
-        {
-            exit::USAGE
-        }
-        "BASE_REVISION_GONE" | "GATE_UNKNOWN" | "IMAGE_MIXED" | "IMAGE_NOT_PINNED" | "RUN_NAME_TAKEN"
-        | "PROFILE_UNKNOWN" | "POLICY_UNRESOLVED" => exit::USAGE,
+        "APPROVAL_EXPIRED" => exit::APPROVAL,
+        _ if is_usage(code) => exit::USAGE,
         _ => exit::INTERNAL,
     }
+}
+
+/// Whether a code says that the command, or a document that it names, was wrong.
+fn is_usage(code: &str) -> bool {
+    let families = ["DOCUMENT_", "TRANSCRIPT_", "USAGE", "IMPORT_", "REQUEST_"];
+    families.iter().any(|family| code.starts_with(family))
+        || matches!(
+            code,
+            "AGENT_MISMATCH"
+                | "APPROVAL_NOT_AWAITED"
+                | "APPROVER_EXISTS"
+                | "BLUEPRINT_TOO_LARGE"
+                | "BLUEPRINT_UNFIT"
+                | "FIXTURE_MIXED"
+                | "GATE_UNKNOWN"
+                | "IMAGE_MIXED"
+                | "IMAGE_NOT_PINNED"
+                | "IMAGE_PATH_CONFLICT"
+                | "IMAGE_PATH_HIDDEN"
+                | "IMAGE_TOOL_AMBIGUOUS"
+                | "IMAGE_TOOL_COUNT"
+                | "IMAGE_TOOL_UNFIT"
+                | "IMAGE_TOO_LARGE"
+                | "POLICY_UNRESOLVED"
+                | "RUN_ENDED"
+                | "RUN_NAME_TAKEN"
+                | "RUN_WITHOUT_GATE"
+        )
 }

@@ -14,10 +14,7 @@ pub(crate) fn read_document<T>(
 ) -> Result<T, Failure> {
     // One byte more than a document may have, so that it is refused as a document is.
     let bytes = read_start(file, limits::DOCUMENT_BYTES + 1)?;
-    parse(&file.to_string_lossy(), &bytes).map_err(|error| {
-        let code = error.code().to_string();
-        Failure::new(code, format!("{} cannot be used\n{}", file.display(), error.render()))
-    })
+    parse(&file.to_string_lossy(), &bytes).map_err(Failure::of_document)
 }
 
 /// Reads a file that must not be larger than it may be.

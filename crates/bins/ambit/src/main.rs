@@ -12,9 +12,12 @@ mod home;
 mod input_file;
 mod interrupt;
 mod lab;
+mod new_file;
 mod question;
 mod story;
+mod terminal;
 mod text;
+mod usage;
 mod verbs;
 mod watch;
 
@@ -26,18 +29,13 @@ use clap::Parser as _;
 use crate::answer::Answer;
 use crate::cli::Cli;
 use crate::context::Context;
-use crate::failure::{Failure, exit};
-use crate::text::printable;
+use crate::failure::Failure;
+use crate::terminal::{columns, folded, printable, printable_json};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            let code = if error.use_stderr() { exit::USAGE } else { exit::OK };
-            // A terminal that is gone cannot be told anything either.
-            let _ = error.print();
-            return ExitCode::from(code);
-        }
+        Err(error) => return ExitCode::from(usage::tell(&error)),
     };
     let json = cli.global.json;
     let result = tokio::runtime::Builder::new_multi_thread()
@@ -59,8 +57,11 @@ fn tell(json: bool, result: Result<Answer, Failure>) -> u8 {
     match result {
         Ok(answer) => {
             let text = match (json, answer.is_verbatim) {
-                (true, _) => format!("{:#}\n", answer.json),
+                (true, _) => printable_json(&answer.json),
                 (false, true) => answer.text,
+                (false, false) if answer.is_prose => {
+                    folded(&printable(&answer.text), columns(std::io::stdout()))
+                }
                 (false, false) => printable(&answer.text),
             };
             // A reader that went away has read what it wanted.
@@ -68,9 +69,7 @@ fn tell(json: bool, result: Result<Answer, Failure>) -> u8 {
             answer.exit
         }
         Err(failure) => {
-            let text =
-                if json { format!("{:#}\n", failure.to_json()) } else { printable(&format!("{failure}\n")) };
-            let _ = std::io::stderr().write_all(text.as_bytes());
+            let _ = std::io::stderr().write_all(failure.told(json).as_bytes());
             failure.exit()
         }
     }

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::compose::Services;
 use crate::failure::Failure;
+use crate::terminal::QUOTED;
 
 /// A question that waits, with everything that its answer depends on.
 #[derive(Debug, Serialize)]
@@ -100,6 +101,6 @@ impl Question {
 
 fn barred(page: &mut String, text: &str) {
     for line in text.lines() {
-        let _ = writeln!(page, "  | {line}");
+        let _ = writeln!(page, "{QUOTED}{line}");
     }
 }

@@ -78,6 +78,6 @@ impl<'c> Story<'c> {
         if let (Some(json), Some(more)) = (json.as_object_mut(), more.as_object()) {
             json.extend(more.clone());
         }
-        Ok(Answer::new(text, json).exiting(if wrong == 0 { exit::OK } else { exit::INTERNAL }))
+        Ok(Answer::new(text, json).prose().exiting(if wrong == 0 { exit::OK } else { exit::INTERNAL }))
     }
 }

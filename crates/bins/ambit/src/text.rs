@@ -7,6 +7,8 @@ use ambit_ids::{Digest, UnixMs};
 use ambit_orchestrator::{LimitView, RunView, ended};
 use ambit_run::{CallDecided, CallOutcome, Event, Observation, ToolCall};
 
+use crate::terminal::counted;
+
 /// What a person reads of an event; `None` for events that only keep the books.
 pub(crate) fn line(event: &Event) -> Option<String> {
     Some(match event {
@@ -99,20 +101,6 @@ fn observed(observation: &Observation) -> String {
         Observation::Failed { code } => format!("failed     {code}"),
         Observation::Unknown => "unknown    the process ended between intent and observation".to_owned(),
     }
-}
-
-/// The text without what a terminal would obey: control characters, and marks that turn the direction of reading round.
-pub(crate) fn printable(text: &str) -> String {
-    let is_obeyed = |c: char| {
-        (c.is_control() && !matches!(c, '\n' | '\t'))
-            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars().map(|c| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
-}
-
-/// A number of things.
-fn counted(number: usize, thing: &str) -> String {
-    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
 fn first_line(text: &str) -> &str {
@@ -211,6 +199,23 @@ pub(crate) fn next_steps(view: &RunView) -> String {
     text
 }
 
+/// What is said of a run that nobody drives: why, as far as it is known, and what goes on with it.
+pub(crate) fn left_alone(view: &RunView, is_gone: bool) -> String {
+    let named = view.name.as_deref().unwrap_or(view.run.as_str());
+    let why =
+        if is_gone { "the process that drove it is gone" } else { "no process holds its lease any more" };
+    let mut text = format!("\nnobody drives this run now: {why}\n");
+    let _ = writeln!(
+        text,
+        "next         ambit run resume {named} --agent FILE   goes on with it, by the same agent"
+    );
+    if view.phase == "needs-approval" {
+        let _ = writeln!(text, "             after its approval is decided, which waits for that");
+    }
+    let _ = writeln!(text, "             ambit run cancel {named}   ends it");
+    text
+}
+
 /// How to decide what a run waits for.
 fn how_to_decide(proposal: &str, digest: Digest) -> String {
     let decide = |verdict| format!("  ambit {verdict} {proposal} \\\n    --digest {digest}\n");
@@ -225,8 +230,13 @@ fn left(limit: &LimitView) -> String {
         "ms" => {
             format!("{} of {}", ambit_ids::DurationMs::new(limit.left), ambit_ids::DurationMs::new(limit.of))
         }
-        "bytes" => {
-            format!("{} of {}", ambit_ids::ByteCount::new(limit.left), ambit_ids::ByteCount::new(limit.of))
+        unit if !limit.per_gate.is_empty() => {
+            let mut told = String::new();
+            for gate in &limit.per_gate {
+                let before = if told.is_empty() { "" } else { ", " };
+                let _ = write!(told, "{before}{} of {} {unit} for {}", gate.left, limit.of, gate.gate);
+            }
+            told
         }
         unit => format!("{} of {} {unit}", limit.left, limit.of),
     }

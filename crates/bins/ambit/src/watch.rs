@@ -1,33 +1,24 @@
 use std::io::Write as _;
 
 use ambit_orchestrator::Observer;
-use ambit_run::{Event, Phase, State};
-use tokio::sync::Notify;
+use ambit_run::{Event, State};
 
-use crate::text::{line, printable};
+use crate::terminal::{columns, folded, printable};
+use crate::text::line;
 
 /// Tells on standard error what happens to a run, a line an event.
 pub(crate) struct Narrator {
     quiet: bool,
-    person: Notify,
 }
 
 impl Narrator {
     pub(crate) fn new(quiet: bool) -> Self {
-        Self { quiet, person: Notify::new() }
-    }
-
-    /// Waits until the run waits for a person.
-    pub(crate) async fn person_is_needed(&self) {
-        self.person.notified().await;
+        Self { quiet }
     }
 }
 
 impl Observer for Narrator {
-    fn changed(&self, state: &State, events: &[Event]) {
-        if state.phase() == Some(Phase::NeedsApproval) {
-            self.person.notify_one();
-        }
+    fn changed(&self, _: &State, events: &[Event]) {
         if self.quiet {
             return;
         }
@@ -35,7 +26,8 @@ impl Observer for Narrator {
         for event in events {
             // Nobody may be looking any more; the record is what counts.
             if let Some(line) = line(event) {
-                let _ = writeln!(out, "  {}", printable(&line));
+                let line = format!("  {}", printable(&line));
+                let _ = writeln!(out, "{}", folded(&line, columns(&out)));
             }
             if let (Event::ApprovalRequested { .. }, Some(dossier)) = (event, state.dossier()) {
                 let _ = writeln!(out, "             ambit run show {}   what it is about", dossier.pins.run);

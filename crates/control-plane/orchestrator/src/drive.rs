@@ -5,11 +5,13 @@ use ambit_evidence::SignedDecision;
 use ambit_ids::{DurationMs, EffectKey, ReceiptId, UnixMs};
 use ambit_journal::JournalError;
 use ambit_ports::agent::Agent;
+use ambit_ports::leases::StreamLease;
 use ambit_ports::sandbox::SandboxLease;
 use ambit_ports::store::{InboxEntry, RunRef};
 use ambit_ports::{AbortHandle, AbortSignal};
 use ambit_run::{
-    Answered, ApprovalDecision, Command, Denial, DenialCode, Effect, Proposal, SandboxHeld, State, pending,
+    Answered, ApprovalDecision, Command, Denial, DenialCode, Effect, Proposal, SandboxHeld, Stage, State,
+    pending,
 };
 use tokio::task::JoinSet;
 
@@ -17,14 +19,13 @@ use crate::absent::Absent;
 use crate::admission::Documents;
 use crate::drive_error::DriveError;
 use crate::effects::{Bench, Done};
+use crate::holding::LEASE_MS;
 use crate::inbox::InboxCommand;
-use crate::live::{Live, owner};
+use crate::live::Live;
 use crate::observer::Observer;
 use crate::orchestrator::Orchestrator;
 use crate::turn::{Conversation, reply_to};
 
-/// How long the lease of a run's stream lasts unless it is renewed.
-pub(crate) const LEASE_MS: DurationMs = DurationMs::new(10_000);
 /// How often the inbox is looked at, and the lease renewed if a third of it is over.
 const LOOK_MS: DurationMs = DurationMs::new(25);
 
@@ -39,7 +40,21 @@ impl Orchestrator {
         agent: Arc<dyn Agent>,
         observer: &dyn Observer,
     ) -> Result<State, DriveError> {
-        drive(self, run, agent, observer).await
+        drive(self, run, agent, observer, Patience::Endless).await
+    }
+
+    /// Drives a run as [`drive`](Self::drive) does, and lets go of it where it waits for a person: the run stays as it
+    /// is, without a sandbox, until somebody drives it on.
+    ///
+    /// # Errors
+    /// [`DriveError`], as for [`drive`](Self::drive).
+    pub async fn drive_alone(
+        &self,
+        run: &RunRef,
+        agent: Arc<dyn Agent>,
+        observer: &dyn Observer,
+    ) -> Result<State, DriveError> {
+        drive(self, run, agent, observer, Patience::None).await
     }
 
     /// Sees a run that was cancelled to its end, where nobody drives it: no agent is asked. A run that was not cancelled
@@ -51,7 +66,7 @@ impl Orchestrator {
         let state = self.state(run).await?;
         let Some(dossier) = state.dossier() else { return Err(DriveError::NotFound) };
         let absent = Absent::in_place_of(dossier.pins.agent.id.clone());
-        drive(self, run, Arc::new(absent), observer).await
+        drive(self, run, Arc::new(absent), observer, Patience::Endless).await
     }
 }
 
@@ -60,17 +75,15 @@ async fn drive(
     run: &RunRef,
     agent: Arc<dyn Agent>,
     observer: &dyn Observer,
+    patience: Patience,
 ) -> Result<State, DriveError> {
     let head = orchestrator.journal.store().head(&run.stream()).await.map_err(JournalError::from)?;
     if head.is_none() {
         return Err(DriveError::NotFound);
     }
-    let lease = orchestrator
-        .leases
-        .acquire(&run.stream(), &owner(orchestrator), orchestrator.clock.now(), LEASE_MS)
-        .await?;
+    let lease = orchestrator.hold(run).await?;
     let release = lease.clone();
-    let result = drive_held(orchestrator, run, agent, observer, lease).await;
+    let result = drive_held(orchestrator, run, agent, observer, lease, patience).await;
     // A lease that was lost meanwhile needs no giving back, and a run that is over needs no lease.
     let _ = orchestrator.leases.release(&release).await;
     result
@@ -81,7 +94,8 @@ async fn drive_held(
     run: &RunRef,
     agent: Arc<dyn Agent>,
     observer: &dyn Observer,
-    lease: ambit_ports::leases::StreamLease,
+    lease: StreamLease,
+    patience: Patience,
 ) -> Result<State, DriveError> {
     let live = Live::load(orchestrator, run, lease).await?;
     let Some(dossier) = live.state.dossier() else { return Err(DriveError::NotFound) };
@@ -100,7 +114,7 @@ async fn drive_held(
     };
     let look_at = orchestrator.clock.now();
     let mut pilot =
-        Pilot { live, bench, running: BTreeMap::new(), tasks: JoinSet::new(), mark: None, look_at };
+        Pilot { live, bench, running: BTreeMap::new(), tasks: JoinSet::new(), mark: None, look_at, patience };
     pilot.tell(observer, Command::Recover, Vec::new()).await?;
     let result = pilot.run(observer).await;
     for handle in pilot.running.values() {
@@ -108,6 +122,10 @@ async fn drive_held(
     }
     pilot.tasks.shutdown().await;
     result?;
+    if pilot.lets_go() {
+        pilot.give_up_sandbox().await;
+        return Ok(pilot.live.state);
+    }
     pilot.dismiss_rest().await?;
     pilot.live.close(orchestrator).await?;
     Ok(pilot.live.state)
@@ -121,6 +139,14 @@ struct Pilot {
     tasks: JoinSet<(EffectKey, Done)>,
     mark: Option<u64>,
     look_at: UnixMs,
+    patience: Patience,
+}
+
+/// Whether a person is waited for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    Endless,
+    None,
 }
 
 /// What a command that was left is good for.
@@ -142,6 +168,9 @@ impl Pilot {
                 self.look(observer).await?;
                 continue;
             }
+            if self.lets_go() {
+                return Ok(());
+            }
             self.reconcile();
             tokio::select! {
                 biased;
@@ -156,6 +185,21 @@ impl Pilot {
             }
         }
         Ok(())
+    }
+
+    /// Whether a person must decide, and is not waited for.
+    fn lets_go(&self) -> bool {
+        let waits =
+            matches!(&self.live.state, State::Open(open) if matches!(open.stage, Stage::Approval { .. }));
+        self.patience == Patience::None && waits
+    }
+
+    /// Removes the sandbox of a run that is let go of. Whoever drives the run on finds it lost, as after a crash, and
+    /// proves at the end that none is left; so a failure to remove it now loses nothing.
+    async fn give_up_sandbox(&self) {
+        if let Some(lease) = self.bench_now().lease {
+            let _ = self.bench.orchestrator.broker.sandboxes().destroy(&lease).await;
+        }
     }
 
     /// Starts what is pending and not running, and aborts what is running and no longer pending.

@@ -11,6 +11,7 @@ mod check;
 mod drive;
 mod drive_error;
 mod effects;
+mod holding;
 mod inbox;
 mod library;
 mod live;
@@ -25,12 +26,13 @@ pub use ambit_evidence::{SignedDecision, fold};
 pub use ambit_ports::policy::{Policies, PolicyUnusable};
 pub use ambit_ports::store::RunRef;
 pub use drive_error::DriveError;
+pub use holding::Driver;
 pub use inbox::InboxCommand;
 pub use library::{Library, LibraryError, ResolvedProfile};
 pub use observer::Observer;
 pub use orchestrator::Orchestrator;
 pub use start::{Rejected, StartError, StartRun, Started};
 pub use view::{
-    ApprovalView, AttemptView, CompletionView, GateView, LimitView, PinsView, PlanStepView, RunView, ended,
-    view,
+    ApprovalView, AttemptView, CompletionView, GateLimitView, GateView, LimitView, PinsView, PlanStepView,
+    RunView, ended, view,
 };

@@ -141,10 +141,5 @@ fn outbox(run: &RunRef, events: &[Event]) -> Vec<OutboxMessage> {
         .collect()
 }
 
-/// Who this process is, for as long as it lives.
-pub(crate) fn owner(orchestrator: &Orchestrator) -> String {
-    format!("owner-{}", orchestrator.ids.next())
-}
-
 /// An agent behind a pointer, as tasks share it.
 pub(crate) type SharedAgent = Arc<dyn ambit_ports::agent::Agent>;

@@ -6,7 +6,7 @@ use ambit_ids::Scope;
 use ambit_journal::{Journal, JournalError};
 use ambit_ports::leases::StreamLeases;
 use ambit_ports::policy::Policies;
-use ambit_ports::runtime::{Clock, IdGenerator};
+use ambit_ports::runtime::{Clock, IdGenerator, Processes};
 use ambit_ports::store::{RunRef, StreamId};
 use ambit_run::State;
 
@@ -27,6 +27,8 @@ pub struct Orchestrator {
     pub clock: Arc<dyn Clock>,
     /// Makes ids.
     pub ids: Arc<dyn IdGenerator>,
+    /// Tells whether the process that held a run lives.
+    pub processes: Arc<dyn Processes>,
     /// The program and its version, as records name it.
     pub program: String,
 }

@@ -7,7 +7,6 @@ use ambit_ports::store::{Claim, RunRef, StoreError, StreamId};
 use ambit_run::{AgentPin, Command, Pins, State, step};
 
 use crate::drive_error::DriveError;
-use crate::live::owner;
 use crate::orchestrator::Orchestrator;
 
 /// What a customer asks for: a bounded request, not a permission to build anything.
@@ -171,7 +170,7 @@ impl Orchestrator {
             .map_err(|refusal| reject(refusal.code(), refusal.to_string(), ""))?;
         let lease = self
             .leases
-            .acquire(&run.stream(), &owner(self), at, crate::drive::LEASE_MS)
+            .acquire(&run.stream(), &self.owner(), at, crate::holding::LEASE_MS)
             .await
             .map_err(|error| Box::new(DriveError::from(error)))?;
         let together = Together { fence: Some(lease.fence), claims, ..Together::default() };

@@ -12,8 +12,8 @@ pub use approvals::ApprovalView;
 use approvals::approval_views;
 use gates::gate_views;
 pub use gates::{AttemptView, GateView, ended};
-pub use limits::LimitView;
 pub(crate) use limits::limit_views;
+pub use limits::{GateLimitView, LimitView};
 
 /// A run as its customer sees it. Holds no secret, no content of a file and no words of an agent beyond its plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

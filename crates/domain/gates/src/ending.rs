@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// How the execution of a named command ended. Read from the wait status and from the supervisor, never from output.
@@ -35,6 +37,25 @@ impl Ending {
     #[must_use]
     pub const fn is_success(self) -> bool {
         matches!(self, Self::Exited { code: 0 })
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited { code } => write!(f, "exit {code}"),
+            Self::Signalled { signal } => write!(f, "signal {signal}"),
+            Self::LimitReached { limit } => write!(f, "stopped at the {} limit", limit.as_str()),
+            Self::Aborted => f.write_str("aborted"),
+            Self::NotStarted { why: NotStarted::CommandNotFound } => {
+                f.write_str("not started: no such program")
+            }
+            Self::NotStarted { why: NotStarted::NotExecutable } => f.write_str("not started: not executable"),
+            Self::NotStarted { why: NotStarted::WorkdirMissing } => {
+                f.write_str("not started: no such working directory")
+            }
+            Self::Indeterminate => f.write_str("indeterminate"),
+        }
     }
 }
 

@@ -19,6 +19,7 @@ where
     a_live_lease_is_held(&open).await;
     a_lease_that_ended_is_lost(&open).await;
     a_released_lease_is_free(&open).await;
+    who_holds_a_lease_can_be_read(&open).await;
     fences_grow_across_restarts(&open).await;
     one_of_many_owners_wins(&open).await;
 }
@@ -69,6 +70,22 @@ pub async fn a_lease_that_ended_is_lost<L: StreamLeases>(open: &impl Fn(&str) ->
     let endless =
         leases.acquire(&run_stream(3), "a", UnixMs::new(5), DurationMs::new(u64::MAX)).await.unwrap();
     assert!(endless.expires > UnixMs::new(1 << 60), "a span past the end of time does not wrap");
+}
+
+/// Whoever asks learns who holds a live lease, and may give it back for a holder that is dead.
+pub async fn who_holds_a_lease_can_be_read<L: StreamLeases>(open: &impl Fn(&str) -> L) {
+    let leases = open("holder");
+    let stream = run_stream(1);
+    let holder = |now| leases.holder(&stream, UnixMs::new(now));
+    assert_eq!(holder(0).await.unwrap(), None, "nobody had it yet");
+    let first = acquire(&leases, "a", 5_000).await.unwrap();
+    assert_eq!(holder(5_999).await.unwrap(), Some(first.clone()));
+    assert_eq!(leases.holder(&run_stream(2), UnixMs::new(5_999)).await.unwrap(), None, "another stream");
+    assert_eq!(holder(6_000).await.unwrap(), None, "it ended");
+    let found = open("holder").holder(&stream, UnixMs::new(5_100)).await.unwrap().unwrap();
+    leases.release(&found).await.unwrap();
+    assert_eq!(holder(5_200).await.unwrap(), None, "it was given back");
+    assert!(acquire(&leases, "b", 5_200).await.unwrap().fence > first.fence);
 }
 
 /// What is given back is free at once; giving back what was lost takes nothing from its new owner.

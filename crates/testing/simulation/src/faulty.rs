@@ -163,6 +163,10 @@ impl<L: StreamLeases> StreamLeases for Faulty<L> {
         self.port.renew(lease, now, ttl).await
     }
 
+    async fn holder(&self, stream: &StreamId, now: UnixMs) -> Result<Option<StreamLease>, LeaseError> {
+        self.port.holder(stream, now).await
+    }
+
     async fn release(&self, lease: &StreamLease) -> Result<(), LeaseError> {
         self.port.release(lease).await
     }

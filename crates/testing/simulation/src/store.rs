@@ -126,6 +126,11 @@ impl StreamLeases for MemoryStore {
         self.with(|tables| tables.renew(lease, now, ttl))
     }
 
+    async fn holder(&self, stream: &StreamId, now: UnixMs) -> Result<Option<StreamLease>, LeaseError> {
+        let newest = self.with(|tables| tables.leased()).into_iter().find(|lease| lease.stream == *stream);
+        Ok(newest.filter(|lease| now < lease.expires))
+    }
+
     async fn release(&self, lease: &StreamLease) -> Result<(), LeaseError> {
         self.with(|tables| tables.release(lease));
         Ok(())

@@ -23,6 +23,7 @@ use bytes::Bytes;
 
 use crate::{
     Faults, Faulty, MemoryBlobs, MemoryStore, SimAgent, SimClock, SimEntropy, SimIds, SimSandbox, SimSigner,
+    Strangers,
 };
 pub use lives::{Driven, Quiet, Watch};
 pub use setup::{Setup, work};
@@ -161,6 +162,7 @@ impl World {
             policies: self.policies.clone(),
             clock: Arc::new(self.clock),
             ids: self.ids.clone(),
+            processes: Arc::new(Strangers),
             program: PROGRAM.to_owned(),
         }
     }

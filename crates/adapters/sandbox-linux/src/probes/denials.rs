@@ -159,7 +159,12 @@ async fn environment(subject: &Subject<'_>) -> Probe {
     let (ended_well, said) = subject.attempt(&["environment"]).await;
     // NUL is a control character, which the text view replaces.
     let expected = "PROBE=1\u{fffd}ok 8";
-    probe(ProbeFamily::Denied, "denied.canary.environment", ended_well && said == expected, said)
+    probe(
+        ProbeFamily::Denied,
+        "denied.canary.environment",
+        ended_well && said == expected,
+        said.replace('\u{fffd}', " "),
+    )
 }
 
 /// No capability, no way to gain one, a filter, and a user that is not root.

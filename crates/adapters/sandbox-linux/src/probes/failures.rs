@@ -23,7 +23,7 @@ fn met(id: &str, seen: &Seen, limit: ResourceLimit) -> Probe {
 
 fn describe(seen: &Seen) -> String {
     match seen {
-        Ok(seen) => format!("{:?}", seen.ending),
+        Ok(seen) => seen.ending.to_string(),
         Err(error) => error.code().to_owned(),
     }
 }

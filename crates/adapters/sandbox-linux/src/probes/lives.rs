@@ -29,8 +29,8 @@ async fn abort(subject: &Subject<'_>) -> Probe {
     // Only the guest and the prober itself.
     let processes = said.lines().filter(|name| name.parse::<u32>().is_ok()).count();
     let observed = format!(
-        "{:?}, then {processes} processes",
-        seen.map(|seen| seen.ending).map_err(|error| error.code())
+        "{}, then {processes} processes",
+        seen.map_or_else(|error| error.code().to_owned(), |seen| seen.ending.to_string())
     );
     probe(ProbeFamily::Cancellation, "cancellation.abort", aborted && goes_on && processes == 2, observed)
 }
@@ -53,7 +53,7 @@ async fn recovered(subject: &mut Subject<'_>, id: &str, lost: bool) -> Probe {
     let replaced = subject.lease.lease == before.lease && subject.lease.incarnation != before.incarnation;
     let (works, said) = subject.attempt(&["exit", "0"]).await;
     let observed = match again {
-        Ok(()) if gone => format!("gone, then a new life: {said}"),
+        Ok(()) if gone => format!("gone, then a new life {said}").trim_end().to_owned(),
         Ok(()) => "the loss was not noticed".to_owned(),
         Err(error) => error.code().to_owned(),
     };
@@ -74,7 +74,11 @@ async fn cancel(subject: &Subject<'_>) -> Probe {
 async fn destroy(subject: &Subject<'_>) -> Probe {
     let receipt = subject.backend.destroy(&subject.lease, Lives::Named).await;
     let proven = receipt.as_ref().is_ok_and(ambit_ports::sandbox::DestructionReceipt::is_proof);
-    let observed =
-        receipt.map_or_else(|error| error.to_string(), |receipt| format!("{:?}", receipt.remaining));
+    let observed = receipt.map_or_else(|error| error.to_string(), |receipt| remaining(&receipt.remaining));
     probe(ProbeFamily::Cleanup, "cleanup.destroy", proven, observed)
+}
+
+fn remaining(counted: &[(String, u32)]) -> String {
+    let parts: Vec<String> = counted.iter().map(|(what, number)| format!("{number} {what}")).collect();
+    format!("{} remain", parts.join(", "))
 }

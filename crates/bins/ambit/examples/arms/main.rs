@@ -19,6 +19,9 @@ mod failure;
 #[allow(dead_code, reason = "an arm lives in a home that it was given")]
 #[path = "../../src/home.rs"]
 mod home;
+#[allow(dead_code, reason = "an arm shows nothing at a terminal")]
+#[path = "../../src/terminal.rs"]
+mod terminal;
 
 use std::error::Error;
 use std::process::ExitCode;

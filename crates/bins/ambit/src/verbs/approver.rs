@@ -1,7 +1,3 @@
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
-
 use ambit_projects::ApproverCredential;
 use serde_json::json;
 
@@ -9,6 +5,7 @@ use crate::answer::Answer;
 use crate::cli::ApproverVerb;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::new_file::write_new;
 
 pub(crate) async fn run(context: &Context, verb: ApproverVerb) -> Result<Answer, Failure> {
     let ApproverVerb::Init { name, out } = verb;
@@ -17,7 +14,7 @@ pub(crate) async fn run(context: &Context, verb: ApproverVerb) -> Result<Answer,
     let secret = credential.reveal();
     // The file is made first: a credential that cannot be kept must not be registered.
     if let Some(file) = &out {
-        write_new(file, secret.as_bytes())?;
+        write_new(file, &[secret.as_bytes(), b"\n"].concat(), 0o600)?;
     }
     let key = credential.public_key();
     if let Err(error) = services.projects.register_approver(&context.scope, &name, &key).await {
@@ -37,19 +34,4 @@ pub(crate) async fn run(context: &Context, verb: ApproverVerb) -> Result<Answer,
     };
     let shown = out.is_none().then(|| secret.to_string());
     Ok(Answer::new(text, json!({"approver": name, "publicKey": key.to_hex(), "credential": shown})))
-}
-
-/// Writes a file that nobody else can read and that was not there.
-fn write_new(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::new("USAGE_FILE_UNWRITABLE", format!("{} cannot be made: {error}", file.display()))
-            .help("name a file that does not exist, in a directory that you can write to")
-    };
-    let mut opened =
-        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file).map_err(failed)?;
-    opened
-        .write_all(bytes)
-        .and_then(|()| opened.write_all(b"\n"))
-        .and_then(|()| opened.sync_all())
-        .map_err(failed)
 }

@@ -11,7 +11,7 @@ pub(crate) async fn run(context: &Context, verb: BackendVerb) -> Result<Answer, 
     let services = context.open()?;
     context.note("measuring the sandbox backend from inside a sandbox");
     let manifest = services.sandboxes.measure().await.map_err(|error| Failure::of(error.code(), &error))?;
-    Answer::of(page(&manifest), &manifest)
+    Ok(Answer::of(page(&manifest), &manifest)?.prose())
 }
 
 /// A word of the manifest, as its JSON spells it.

@@ -1,19 +1,27 @@
 use std::path::Path;
 
-use ambit_blueprint::{Blueprint, Document, ExecutionCapabilityProfile};
+use ambit_blueprint::{Blueprint, Document};
 use ambit_evidence::Project;
 use ambit_ids::{BlueprintId, CaseId, Digest};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::cli::{BlueprintVerb, ProfileVerb};
+use crate::cli::BlueprintVerb;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::input_file::read_document;
+use crate::new_file::made;
 use crate::verbs::approve::credential;
+
+/// A valid blueprint with remarks, and the name in it that is replaced.
+const TEMPLATE: &str = include_str!("blueprint.yaml");
+const TEMPLATE_NAME: &str = "my-blueprint";
 
 pub(crate) async fn run(context: &Context, verb: BlueprintVerb) -> Result<Answer, Failure> {
     match verb {
+        BlueprintVerb::New { name, out } => {
+            made(TEMPLATE.replacen(TEMPLATE_NAME, name.as_str(), 1), "blueprint", out.as_deref())
+        }
         BlueprintVerb::Validate { file } => {
             let blueprint = read_document(&file, Blueprint::parse)?;
             let digest = digest_of(&Document::Blueprint(Box::new(blueprint.clone())))?;
@@ -40,17 +48,6 @@ pub(crate) async fn run(context: &Context, verb: BlueprintVerb) -> Result<Answer
         }
         BlueprintVerb::Show { blueprint } => show(context, &blueprint).await,
     }
-}
-
-pub(crate) fn profile(verb: ProfileVerb) -> Result<Answer, Failure> {
-    let ProfileVerb::Validate { file } = verb;
-    let profile = read_document(&file, ExecutionCapabilityProfile::parse)?;
-    let name = profile.metadata.name.clone();
-    let digest = digest_of(&Document::Profile(Box::new(profile)))?;
-    Ok(Answer::new(
-        format!("{} is an execution profile: {name}\n{digest}\n", file.display()),
-        json!({"valid": true, "name": name, "digest": digest}),
-    ))
 }
 
 pub(crate) fn digest_of(document: &Document) -> Result<Digest, Failure> {
@@ -144,7 +141,7 @@ fn view(blueprint: &Blueprint, approved: Option<bool>) -> Result<Answer, Failure
         }
     }
     text.push_str(&format!("  {:<34} {}\n", "maxToolCostUsd", blueprint.spec.run_budget.max_tool_cost));
-    Ok(Answer::new(text, json))
+    Ok(Answer::new(text, json).prose())
 }
 
 /// The words of a list in a document.

@@ -9,6 +9,7 @@ use crate::cli::CatalogVerb;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::input_file::{read_bytes, read_document};
+use crate::new_file::made;
 use crate::verbs::blueprint::digest_of;
 
 /// What stands in a catalog where the digest of an image is to be put.
@@ -31,10 +32,9 @@ pub(crate) async fn run(context: &Context, verb: CatalogVerb) -> Result<Answer, 
                 json!({"registered": true, "name": document.name(), "digest": digest}),
             ))
         }
-        CatalogVerb::Pin { file, image } => {
+        CatalogVerb::Pin { file, image, out } => {
             let text = pinned(context, &file, &image).await?;
-            let json = json!({"catalog": text});
-            Ok(Answer::new(text, json).verbatim())
+            made(text, "catalog", out.as_deref())
         }
     }
 }
@@ -52,8 +52,7 @@ async fn pinned(context: &Context, file: &Path, image: &ImageName) -> Result<Str
     let bytes = read_bytes(file, limits::DOCUMENT_BYTES)?;
     let text = String::from_utf8(bytes).map_err(|error| Failure::of("DOCUMENT_ENCODING", &error))?;
     let text = text.replace(IMAGE_MARK, &digest.to_string());
-    NamedCommandCatalog::parse(&file.to_string_lossy(), text.as_bytes())
-        .map_err(|error| Failure::new(error.code().to_string(), error.render()))?;
+    NamedCommandCatalog::parse(&file.to_string_lossy(), text.as_bytes()).map_err(Failure::of_document)?;
     Ok(text)
 }
 
@@ -86,7 +85,7 @@ fn list(catalog: &NamedCommandCatalog) -> Result<Answer, Failure> {
         text.push_str(&format!("  {:<28} {}\n", command.id.as_str(), command.summary));
     }
     let commands: Result<Vec<Value>, Failure> = catalog.spec.commands.iter().map(view).collect();
-    Ok(Answer::new(text, json!({"digest": digest, "commands": commands?})))
+    Ok(Answer::new(text, json!({"digest": digest, "commands": commands?})).prose())
 }
 
 fn show(catalog: &NamedCommandCatalog, id: &GateId) -> Result<Answer, Failure> {
@@ -110,7 +109,7 @@ fn show(catalog: &NamedCommandCatalog, id: &GateId) -> Result<Answer, Failure> {
         limits.disk_bytes,
         limits.output_bytes
     );
-    Ok(Answer::new(text, view(command)?))
+    Ok(Answer::new(text, view(command)?).prose())
 }
 
 fn view(command: &CatalogCommand) -> Result<Value, Failure> {

@@ -67,14 +67,13 @@ pub(crate) async fn run(context: &Context) -> Result<Answer, Failure> {
             text.push_str(&format!("         mend: {}\n", finding.mend));
         }
     }
-    let answer = Answer::new(text, json!({"usable": usable, "findings": findings}));
+    let answer = Answer::new(text, json!({"usable": usable, "findings": findings})).prose();
     Ok(if usable { answer } else { answer.exiting(exit::UNAVAILABLE) })
 }
 
 /// The profiles that come with the program.
 pub(crate) fn profiles() -> Result<Vec<ExecutionCapabilityProfile>, Failure> {
-    let documents =
-        builtin::parse_all().map_err(|error| Failure::new(error.code().to_string(), error.render()))?;
+    let documents = builtin::parse_all().map_err(Failure::of_document)?;
     Ok(documents
         .into_iter()
         .filter_map(|document| match document {

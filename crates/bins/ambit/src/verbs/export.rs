@@ -15,7 +15,7 @@ use crate::answer::Answer;
 use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::verbs::run::{as_of, links};
+use crate::verbs::run_view::{as_of, links};
 
 /// Writes everything about a run to a new directory: the revision, the sandbox manifest, the patches, the gates with
 /// their artifacts, the trace, the documents that it is pinned to, and the proof of the cleanup.

@@ -1,13 +1,14 @@
 use ambit_ids::{ByteCount, GateId};
 use ambit_orchestrator::ended;
 use ambit_ports::sandbox::{ExecutionObservation, OutputCapture};
-use ambit_run::GateRecord;
+use ambit_run::{Dossier, GateRecord};
 use serde_json::json;
 
 use crate::answer::Answer;
 use crate::cli::GateVerb;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::terminal::counted;
 
 /// The largest record of an execution.
 const OBSERVATION_LIMIT: ByteCount = ByteCount::new(4 << 20);
@@ -16,8 +17,10 @@ pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Fai
     let GateVerb::Show { run, gate, attempt } = verb;
     let services = context.open()?;
     let (_, state) = services.run(&context.scope, &run).await?;
-    let records = state.dossier().map(|dossier| dossier.gates.records()).unwrap_or_default();
-    let record = find(records, &gate, attempt)?;
+    let Some(dossier) = state.dossier() else {
+        return Err(Failure::new("RUN_NOT_FOUND", "there is no such run"));
+    };
+    let record = find(dossier, &gate, attempt)?;
     let bytes = services
         .blobs
         .get(&context.scope, record.artifact, OBSERVATION_LIMIT)
@@ -26,7 +29,7 @@ pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Fai
     let seen: ExecutionObservation =
         serde_json::from_slice(&bytes).map_err(|error| Failure::of("OBSERVATION_UNREADABLE", &error))?;
     let mut text = format!(
-        "{} attempt {}: {} in {}\ntree      {}\nartifact  {}\n",
+        "{} attempt {}: {} in {}\ntree     {}\nartifact {}\n",
         record.gate,
         record.attempt,
         ended(record),
@@ -38,7 +41,7 @@ pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Fai
         text.push_str(&stream(name, capture));
     }
     for output in &seen.outputs {
-        text.push_str(&format!("output    {} ({}) {}\n", output.path, output.bytes, output.artifact));
+        text.push_str(&format!("output   {} ({}) {}\n", output.path, output.bytes, output.artifact));
     }
     let exit_code = match record.ending {
         ambit_gates::Ending::Exited { code } => Some(code),
@@ -55,20 +58,23 @@ pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Fai
     ))
 }
 
-fn find<'r>(
-    records: &'r [GateRecord],
-    gate: &GateId,
-    attempt: Option<u32>,
-) -> Result<&'r GateRecord, Failure> {
-    let of_gate: Vec<&GateRecord> = records.iter().filter(|record| record.gate == *gate).collect();
+fn find<'r>(dossier: &'r Dossier, gate: &GateId, attempt: Option<u32>) -> Result<&'r GateRecord, Failure> {
+    let of_gate: Vec<&GateRecord> =
+        dossier.gates.records().iter().filter(|record| record.gate == *gate).collect();
     let found = match attempt {
         Some(attempt) => of_gate.iter().find(|record| record.attempt == attempt).copied(),
         None => of_gate.last().copied(),
     };
     found.ok_or_else(|| {
-        let which = attempt.map(|attempt| format!("attempt {attempt} of ")).unwrap_or_default();
-        Failure::new("GATE_NOT_FOUND", format!("the run has no {which}{gate}"))
-            .help(format!("it has {} executions of it", of_gate.len()))
+        let missing = |what: String| Failure::new("GATE_NOT_FOUND", what);
+        let known: Vec<&str> = dossier.pins.gates.iter().map(|gate| gate.id.as_str()).collect();
+        match (attempt, of_gate.len()) {
+            _ if !known.contains(&gate.as_str()) => missing(format!("the run has no gate {gate}"))
+                .help(format!("its gates are {}", known.join(", "))),
+            (Some(attempt), run) if run > 0 => missing(format!("the run has no attempt {attempt} of {gate}"))
+                .help(format!("it has {} of it", counted(run, "attempt"))),
+            _ => missing(format!("{gate} did not run")).help("`ambit run show` tells the gates that did"),
+        }
     })
 }
 

@@ -49,7 +49,7 @@ pub(crate) async fn run(context: &Context, verb: ImageVerb) -> Result<Answer, Fa
             if images.is_empty() {
                 text.push_str("no image yet; `ambit image capture --name tools python3 git sh` makes one\n");
             }
-            Answer::of(text, &json!({"images": images}))
+            Ok(Answer::new(text, json!({"images": images})).prose())
         }
     }
 }

@@ -10,8 +10,10 @@ pub(crate) mod export;
 mod gate;
 pub(crate) mod image;
 mod probe;
+mod profile;
 pub(crate) mod revision;
 pub(crate) mod run;
+pub(crate) mod run_view;
 mod tools;
 pub(crate) mod trace;
 
@@ -25,7 +27,7 @@ pub(crate) async fn dispatch(context: Context, verb: Verb) -> Result<Answer, Fai
     match verb {
         Verb::Approver(verb) => approver::run(&context, verb).await,
         Verb::Blueprint(verb) => blueprint::run(&context, verb).await,
-        Verb::Profile(verb) => blueprint::profile(verb),
+        Verb::Profile(verb) => profile::run(verb),
         Verb::Catalog(verb) => catalog::run(&context, verb).await,
         Verb::Image(verb) => image::run(&context, verb).await,
         Verb::Run(verb) => run::run(&context, verb).await,

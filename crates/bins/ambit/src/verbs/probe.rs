@@ -39,7 +39,7 @@ pub(crate) fn run(verb: &ProbeVerb) -> Result<Answer, Failure> {
         text.push_str(&format!("{mark} {:<44} {} (expected {})\n", probe.id, probe.found, probe.expected));
     }
     let json = json!({"probes": probed, "wrong": wrong, "allocations": 0});
-    Ok(Answer::new(text, json).exiting(if wrong == 0 { exit::OK } else { exit::RUN_FAILED }))
+    Ok(Answer::new(text, json).prose().exiting(if wrong == 0 { exit::OK } else { exit::RUN_FAILED }))
 }
 
 /// The built-in tool rules, under their own digest.
@@ -50,9 +50,7 @@ struct Rules {
 
 impl Rules {
     fn built_in() -> Result<Self, Failure> {
-        let document = builtin::GENERATION_TOOLS_V1
-            .parse()
-            .map_err(|error| Failure::new(error.code().to_string(), error.render()))?;
+        let document = builtin::GENERATION_TOOLS_V1.parse().map_err(Failure::of_document)?;
         let Document::Bundle(bundle) = &document else {
             return Err(Failure::new("POLICY_UNUSABLE", "the built-in rules are no bundle"));
         };

@@ -126,10 +126,13 @@ async fn known(context: &Context, services: &Services) -> Result<Vec<Known>, Fai
 }
 
 async fn find(context: &Context, services: &Services, revision: RevisionId) -> Result<Known, Failure> {
-    known(context, services).await?.into_iter().find(|known| known.revision == revision).ok_or_else(|| {
-        Failure::new("REVISION_NOT_FOUND", format!("{} has no revision {revision}", context.scope))
-            .help("`ambit revision log` lists the revisions")
-    })
+    let mut all = known(context, services).await?.into_iter();
+    all.find(|known| known.revision == revision).ok_or_else(|| not_found(context, revision))
+}
+
+fn not_found(context: &Context, revision: RevisionId) -> Failure {
+    Failure::new("REVISION_NOT_FOUND", format!("{} has no revision {revision}", context.scope))
+        .help("`ambit revision log` lists the revisions")
 }
 
 impl Known {
@@ -160,7 +163,7 @@ async fn log(context: &Context, services: &Services) -> Result<Answer, Failure> 
         text.push_str("no revision yet; `ambit revision import DIR` makes the first\n");
     }
     let list: Vec<Value> = revisions.iter().map(Known::to_json).collect();
-    Ok(Answer::new(text, json!({"revisions": list})))
+    Ok(Answer::new(text, json!({"revisions": list})).prose())
 }
 
 async fn show(context: &Context, services: &Services, revision: RevisionId) -> Result<Answer, Failure> {
@@ -207,6 +210,9 @@ async fn diff(
 
 async fn eligible(context: &Context, services: &Services, revision: RevisionId) -> Result<Answer, Failure> {
     let verdict = services.verifier().await?.eligible(&context.scope, revision).await;
+    if verdict.run.is_none() && is_absent(context, services, revision).await {
+        return Err(not_found(context, revision));
+    }
     let code = match verdict.standing {
         EligibilityStanding::Eligible => exit::OK,
         EligibilityStanding::Ineligible => exit::REFUTED,
@@ -220,7 +226,15 @@ async fn eligible(context: &Context, services: &Services, revision: RevisionId) 
             format!("{revision} is not eligible: {why}\n")
         }
     };
-    Ok(Answer::of(text, &verdict)?.exiting(code))
+    Ok(Answer::of(text, &verdict)?.prose().exiting(code))
+}
+
+/// Whether the project certainly has no such revision. Where its records cannot be read, the verdict says so.
+async fn is_absent(context: &Context, services: &Services, revision: RevisionId) -> bool {
+    let scope = &context.scope;
+    let claimed = services.store.claim(scope, &format!("revision/{revision}")).await;
+    let project = services.projects.project(scope).await;
+    matches!((claimed, project), (Ok(None), Ok(project)) if project.import(revision).is_none())
 }
 
 /// The link that keeps a revision from being eligible, with the check that found it.

@@ -3,35 +3,32 @@ use std::sync::Arc;
 
 use ambit_agent_scripted::{ScriptedAgent, Transcript, TranscriptError};
 use ambit_blueprint::{BudgetCeilings, Document, NamedCommandCatalog, PolicyRef};
-use ambit_evidence::Link;
 use ambit_evidence::v1::{Actor, ActorKind};
-use ambit_ids::{DurationMs, RevisionId, UnixMs, limits};
-use ambit_orchestrator::{DriveError, InboxCommand, RunRef, StartError, StartRun, view};
+use ambit_ids::{DurationMs, RevisionId, limits};
+use ambit_orchestrator::{DriveError, InboxCommand, RunRef, StartError, StartRun};
 use ambit_ports::agent::Agent as _;
 use ambit_projects::Wish;
-use ambit_run::{AgentPin, Limit, Phase, State, StopReason};
-use serde_json::{Value, json};
+use ambit_run::{AgentPin, Phase, State, StopReason};
+use serde_json::json;
 
 use crate::answer::Answer;
-use crate::calls::{calls, patches, section};
 use crate::cli::{ReviseArgs, RunVerb, StartArgs};
 use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::{Failure, exit};
 use crate::input_file::{read_bytes, read_document};
 use crate::interrupt::interrupted;
-use crate::question::{Question, question};
-use crate::text::{line, next_steps, run_page};
 use crate::verbs::blueprint::newest;
-use crate::verbs::{export, revision};
+use crate::verbs::run_view::shown;
+use crate::verbs::{export, revision, run_view};
 use crate::watch::Narrator;
 
 pub(crate) async fn run(context: &Context, verb: RunVerb) -> Result<Answer, Failure> {
     match verb {
         RunVerb::Start(arguments) => start(context, *arguments).await,
-        RunVerb::List => list(context).await,
-        RunVerb::Show { run } => show(context, &run).await,
-        RunVerb::Watch { run } => watch(context, &run).await,
+        RunVerb::List => run_view::list(context).await,
+        RunVerb::Show { run } => run_view::show(context, &run).await,
+        RunVerb::Watch { run } => run_view::watch(context, &run).await,
         RunVerb::Cancel { run } => cancel(context, &run).await,
         RunVerb::Resume { run, agent } => resume(context, &run, &agent).await,
         RunVerb::Revise(arguments) => revise(context, arguments).await,
@@ -57,10 +54,10 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
     let project = services.project(&context.scope).await?;
     let digest = arguments.digest.or_else(|| newest(&project, &arguments.blueprint)).ok_or_else(|| {
         Failure::new(
-            "BLUEPRINT_NOT_APPROVED",
-            format!("{} is not approved in {}", arguments.blueprint, context.scope),
+            "BLUEPRINT_NOT_FOUND",
+            format!("{} has no blueprint {}", context.scope, arguments.blueprint),
         )
-        .help("approve it with `ambit blueprint approve FILE`")
+        .help("`ambit blueprint approve FILE` registers and approves one")
     })?;
     let command = StartRun {
         scope: context.scope.clone(),
@@ -135,22 +132,27 @@ pub(crate) async fn drive(
     agent: Arc<ScriptedAgent>,
 ) -> Result<Answer, Failure> {
     let narrator = Narrator::new(context.is_quiet());
-    let driving = services.orchestrator.drive(run, agent, &narrator);
+    let driving = async {
+        if context.is_alone() {
+            services.orchestrator.drive_alone(run, agent, &narrator).await
+        } else {
+            services.orchestrator.drive(run, agent, &narrator).await
+        }
+    };
     tokio::pin!(driving);
     let mut cut_off = None;
     let state = loop {
         let code = tokio::select! {
             result = &mut driving => break result.map_err(|error| drive_failure(&error))?,
             code = interrupted(), if cut_off.is_none() => code,
-            () = narrator.person_is_needed(), if context.is_alone() && cut_off.is_none() => {
-                context.note("a person must decide, and nobody may be asked");
-                exit::NEEDS_APPROVAL
-            }
         };
         cut_off = Some(code);
         context.note("cancelling; the run stops its processes and keeps its trace");
         leave_cancel(services, run).await?;
     };
+    if state.phase() == Some(Phase::NeedsApproval) {
+        context.note("a person must decide, and nobody may be asked: the run is left as it is");
+    }
     let answer = shown(services, run, &state).await?;
     Ok(match cut_off {
         Some(code) if state.stop_reason() == Some(&StopReason::CustomerCancelled) => answer.exiting(code),
@@ -171,133 +173,6 @@ fn drive_failure(error: &DriveError) -> Failure {
     }
 }
 
-/// A run as a page, and in JSON with every call and patch too. Whoever followed the run was told of the calls.
-async fn shown(services: &Services, run: &RunRef, state: &State) -> Result<Answer, Failure> {
-    page(services, run, state, false).await
-}
-
-async fn page(services: &Services, run: &RunRef, state: &State, with_calls: bool) -> Result<Answer, Failure> {
-    let links = links(services, run).await?;
-    let now = as_of(services, &links, state)?;
-    let missing = || Failure::new("RUN_NOT_FOUND", "there is no such run");
-    let seen = view(state, now).ok_or_else(missing)?;
-    let calls = calls(&links);
-    let section = if with_calls { section(&calls) } else { String::new() };
-    let asked = question(services, &run.scope, &links, &seen).await?;
-    let asked_page = asked.as_ref().map(Question::page).unwrap_or_default();
-    let mut text = run_page(&seen, &section, &asked_page, now);
-    if !with_calls {
-        text.push_str(&next_steps(&seen));
-    }
-    let mut answer = Answer::of(text, &seen)?.exiting(exit_of(state));
-    answer.json["calls"] = json!(calls);
-    if let Some(asked) = asked {
-        answer.json["question"] = json!(asked);
-    }
-    answer.json["patches"] = json!(state.dossier().map(patches));
-    Ok(answer)
-}
-
-/// The moment at which a run is looked at. What ended stays as it was at its last record.
-pub(crate) fn as_of(services: &Services, links: &[Link], state: &State) -> Result<UnixMs, Failure> {
-    match (state, links.last()) {
-        (State::Ended(_), Some(last)) => {
-            last.record.ts.parse().map_err(|error| Failure::of("RECORD_UNREADABLE", &error))
-        }
-        _ => Ok(services.clock.now()),
-    }
-}
-
-pub(crate) async fn links(services: &Services, run: &RunRef) -> Result<Vec<Link>, Failure> {
-    let loaded =
-        services.journal.load(&run.stream()).await.map_err(|error| Failure::of(error.code(), &error))?;
-    Ok(loaded.links)
-}
-
-/// The exit code of a run: what it ended by.
-fn exit_of(state: &State) -> u8 {
-    match (state.phase(), state.stop_reason()) {
-        (Some(Phase::NeedsApproval), _) => exit::NEEDS_APPROVAL,
-        (_, None) => exit::OK,
-        (_, Some(reason)) => match reason {
-            StopReason::GatesPassed => exit::OK,
-            StopReason::BudgetExhausted(Limit::RepeatedFailure) => exit::RUN_FAILED,
-            StopReason::BudgetExhausted(_) => exit::BUDGET,
-            StopReason::PolicyDenied(_) => exit::DENIED,
-            StopReason::CustomerCancelled => exit::CANCELLED,
-            StopReason::ApprovalExpired => exit::APPROVAL,
-            StopReason::AgentStopped | StopReason::HiddenCheckFailed => exit::RUN_FAILED,
-            StopReason::InfrastructureFailure(code)
-                if code.starts_with("BACKEND") || code.starts_with("SANDBOX") =>
-            {
-                exit::UNAVAILABLE
-            }
-            StopReason::InfrastructureFailure(_) => exit::INTERNAL,
-        },
-    }
-}
-
-async fn list(context: &Context) -> Result<Answer, Failure> {
-    let services = context.open()?;
-    let mut text = String::new();
-    let mut runs: Vec<Value> = Vec::new();
-    for run in services.run_ids(&context.scope).await? {
-        let run = RunRef { scope: context.scope.clone(), run };
-        let state =
-            services.orchestrator.state(&run).await.map_err(|error| Failure::of(error.code(), &error))?;
-        let Some(seen) = view(&state, services.clock.now()) else { continue };
-        text.push_str(&format!(
-            "{:<30} {:<16} {:<14} {:<8} {}\n",
-            seen.run.as_str(),
-            seen.name.as_deref().unwrap_or("-"),
-            seen.phase,
-            seen.revision,
-            seen.stop_reason.as_deref().unwrap_or("")
-        ));
-        runs.push(json!({
-            "run": seen.run, "name": seen.name, "phase": seen.phase, "revision": seen.revision,
-            "stopReason": seen.stop_reason, "previewReady": seen.preview_ready,
-        }));
-    }
-    if runs.is_empty() {
-        text.push_str("no run yet\n");
-    }
-    Ok(Answer::new(text, json!({"runs": runs})))
-}
-
-async fn show(context: &Context, named: &str) -> Result<Answer, Failure> {
-    let services = context.open()?;
-    let (run, state) = services.run(&context.scope, named).await?;
-    Ok(page(&services, &run, &state, true).await?.exiting(exit::OK))
-}
-
-/// Follows a run that another process drives, from its first record on.
-async fn watch(context: &Context, named: &str) -> Result<Answer, Failure> {
-    let services = context.open()?;
-    let (run, _) = services.run(&context.scope, named).await?;
-    let mut told = 0;
-    loop {
-        let links = links(&services, &run).await?;
-        for link in links.iter().skip(told) {
-            let event = link.record.event().map_err(|error| Failure::of("RECORD_UNREADABLE", &error))?;
-            if let Some(line) = line(&event) {
-                context.note(&format!("  {line}"));
-            }
-        }
-        told = links.len();
-        let state =
-            ambit_orchestrator::fold(&links).map_err(|error| Failure::of("RECORD_UNREADABLE", &error))?;
-        if matches!(state, State::Ended(_)) {
-            return shown(&services, &run, &state).await;
-        }
-        let pause = services.clock.now().saturating_add(DurationMs::new(100));
-        tokio::select! {
-            () = services.clock.sleep_until(pause) => {}
-            code = interrupted() => return Ok(shown(&services, &run, &state).await?.exiting(code)),
-        }
-    }
-}
-
 async fn leave_cancel(services: &Services, run: &RunRef) -> Result<(), Failure> {
     let command = InboxCommand::Cancel { by: Context::user() };
     let bytes = command.to_canonical().map_err(|error| Failure::of("CANCEL_UNWRITABLE", &error))?;
@@ -310,7 +185,8 @@ async fn cancel(context: &Context, named: &str) -> Result<Answer, Failure> {
     let services = context.open()?;
     let (run, state) = services.run(&context.scope, named).await?;
     if matches!(state, State::Ended(_)) {
-        return Err(Failure::new("RUN_ENDED", format!("{} has ended already", run.run)));
+        return Err(Failure::new("RUN_ENDED", format!("{} has ended already", run.run))
+            .help(format!("nothing was changed; `ambit run show {named}` says how it ended")));
     }
     leave_cancel(&services, &run).await?;
     let narrator = Narrator::new(context.is_quiet());

@@ -33,7 +33,7 @@ pub(crate) fn run(verb: &ToolsVerb) -> Result<Answer, Failure> {
             "inlineBytes": tool.inline_bytes,
         }));
     }
-    Ok(Answer::new(text, Value::Array(tools)))
+    Ok(Answer::new(text, Value::Array(tools)).prose())
 }
 
 fn fields(fields: &[Field]) -> String {

@@ -37,14 +37,17 @@ async fn list(context: &Context, services: &Services) -> Result<Answer, Failure>
     if links.is_empty() {
         page.push_str("nothing has happened in this project yet\n");
     }
-    Ok(Answer::new(page, json!({"records": links.iter().map(to_json).collect::<Vec<_>>()})))
+    Ok(records(page, &links))
+}
+
+fn records(page: String, links: &[Link]) -> Answer {
+    Answer::new(page, json!({"records": links.iter().map(to_json).collect::<Vec<_>>()})).prose()
 }
 
 async fn show(context: &Context, services: &Services, named: &str) -> Result<Answer, Failure> {
     let (run, _) = services.run(&context.scope, named).await?;
     let links = load(services, &run.stream()).await?;
-    let page: String = links.iter().map(|link| row(&link.record)).collect();
-    Ok(Answer::new(page, json!({"records": links.iter().map(to_json).collect::<Vec<_>>()})))
+    Ok(records(links.iter().map(|link| row(&link.record)).collect(), &links))
 }
 
 /// Everything that was refused or denied, of the project and of all its runs.
@@ -65,7 +68,7 @@ async fn denials(context: &Context, services: &Services) -> Result<Answer, Failu
     if links.is_empty() {
         page.push_str("nothing was refused or denied\n");
     }
-    Ok(Answer::new(page, json!({"records": links.iter().map(to_json).collect::<Vec<_>>()})))
+    Ok(records(page, &links))
 }
 
 fn is_denial(record: &Record) -> bool {
@@ -124,7 +127,7 @@ async fn verify(context: &Context, services: &Services, named: Option<&str>) -> 
         Verdict::Refuted => exit::REFUTED,
         Verdict::CouldNotVerify => exit::UNVERIFIED,
     };
-    Ok(Answer::of(page(&report), &report)?.exiting(code))
+    Ok(Answer::of(page(&report), &report)?.prose().exiting(code))
 }
 
 /// A report as a page: each check, and under it what keeps it from being proved.

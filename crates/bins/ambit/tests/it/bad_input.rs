@@ -118,12 +118,18 @@ fn a_hostile_document_is_refused_with_its_place_and_a_snippet_and_nothing_is_kep
             assert_eq!((refused.code, refused.out.as_str()), (2, ""), "{what}: {refused:?}");
             let found = refused.code_of_failure();
             assert!(found == code || code.ends_with('_') && found.starts_with(code), "{what}: {found}");
-            let told = refused.failure()["message"].as_str().unwrap().to_owned();
-            assert!(told.contains("hostile.yaml") && told.len() < 20_000, "{what}: {told}");
+            let told = refused.failure();
+            assert!(told["message"].as_str().unwrap().starts_with("hostile.yaml cannot be used: "), "{told}");
+            let first = &told["problems"][0];
+            assert_eq!((&first["code"], &first["path"]), (&json!(found), &json!("hostile.yaml")), "{told}");
+            assert!(refused.err.len() < 40_000 && first["column"].as_u64() >= Some(1), "{what}: {told}");
+            let text = project.ambit(words.iter().filter(|word| **word != "--json")).err;
             if let Some(line) = line {
-                assert!(told.contains(&format!("--> hostile.yaml:{line}:")), "{what}: {told}");
-                assert!(told.contains(&format!("\n{line} |")), "{what} has no snippet: {told}");
-                assert!(told.contains('^'), "{what} points nowhere: {told}");
+                assert_eq!(first["line"], json!(line), "{what}: {told}");
+                let snippet = first["snippet"].as_str().unwrap();
+                assert!(text.contains(&format!("--> hostile.yaml:{line}:")), "{what}: {text}");
+                assert!(text.contains(format!("\n{line} | {snippet}").trim_end()), "{what}: {text}");
+                assert!(text.contains('^'), "{what} points nowhere: {text}");
             }
         }
     }
@@ -168,14 +174,14 @@ fn a_gate_without_a_command_and_a_base_that_is_gone_are_refused_and_recorded() {
         words.push("--json".to_owned());
         project.ambit(words)
     };
-    let refused = |answered: Answered, code: &str| {
-        assert_eq!((answered.code, answered.out.as_str()), (2, ""), "{answered:?}");
+    let refused = |answered: Answered, exit: i32, code: &str| {
+        assert_eq!((answered.code, answered.out.as_str()), (exit, ""), "{answered:?}");
         assert_eq!(answered.code_of_failure(), code);
     };
-    refused(start("app"), "GATE_UNKNOWN");
+    refused(start("app"), 2, "GATE_UNKNOWN");
     project.write("blueprint.yaml", &blueprint("").replace("version: 1", "version: 2"));
     project.approve("blueprint.yaml").well();
-    refused(start("rev-99"), "BASE_REVISION_GONE");
+    refused(start("rev-99"), 11, "BASE_REVISION_GONE");
     let listed = project.ambit(["trace", "list", "--denials", "--json"]).well().json();
     let listed: Vec<&serde_json::Value> =
         listed["records"].as_array().unwrap().iter().map(|link| &link["record"]).collect();
@@ -200,7 +206,7 @@ fn a_base_whose_content_is_gone_starts_nothing_and_is_named_by_its_digest() {
     words[place] = "rev-0".to_owned();
     words.push("--json".to_owned());
     let refused = project.ambit(words);
-    assert_eq!((refused.code, refused.code_of_failure().as_str()), (2, "BASE_REVISION_GONE"), "{refused:?}");
+    assert_eq!((refused.code, refused.code_of_failure().as_str()), (11, "BASE_REVISION_GONE"), "{refused:?}");
     assert!(refused.err.contains(tree["tree"].as_str().unwrap()), "{refused:?}");
     fs::write(&blob, bytes).unwrap();
     project.assert_works("back");

@@ -39,7 +39,7 @@ fn killed_after(project: &Project, name: &str, lines: usize) -> (u32, Vec<String
     (child.id(), told)
 }
 
-/// Goes on with a run, by one verb or the other. The lease of the process that died has first to run out.
+/// Goes on with a run, by one verb or the other: at once, though the lease of the process that died has not run out.
 fn gone_on(project: &Project, name: &str, by_start: bool) -> Answered {
     let file = format!("{name}.agent.yaml");
     let mut start = project.start_words(name, &persistent());
@@ -49,18 +49,12 @@ fn gone_on(project: &Project, name: &str, by_start: bool) -> Answered {
     if by_start {
         std::mem::swap(&mut start, &mut resume);
     }
-    loop {
-        let answered = project.ambit(&resume);
-        if answered.out.is_empty() {
-            match answered.code_of_failure().as_str() {
-                "RUN_HELD" => continue,
-                // The process died before there was a run.
-                "RUN_NOT_FOUND" => return project.ambit(start),
-                _ => {}
-            }
-        }
-        return answered;
+    let answered = project.ambit(&resume);
+    // The process died before there was a run.
+    if answered.out.is_empty() && answered.code_of_failure() == "RUN_NOT_FOUND" {
+        return project.ambit(start);
     }
+    answered
 }
 
 /// Every effect that the trace tells of was decided once and seen once.

@@ -37,7 +37,7 @@ fn the_least_of_command_blueprint_and_profile_is_in_force() {
 }
 
 // proves E-D13
-// break crates/bins/ambit/src/verbs/run.rs: `StopReason::BudgetExhausted(_) => exit::BUDGET,` -> `StopReason::BudgetExhausted(_) => exit::OK,`
+// break crates/bins/ambit/src/verbs/run_view.rs: `StopReason::BudgetExhausted(_) => exit::BUDGET,` -> `StopReason::BudgetExhausted(_) => exit::OK,`
 #[test]
 fn every_way_to_end_has_its_exit_code() {
     let project = Project::new();
@@ -51,7 +51,7 @@ fn every_way_to_end_has_its_exit_code() {
     assert_eq!((&shown["phase"], &shown["stopReason"]), (&"failed".into(), &"budget (maxModelSteps)".into()));
     assert_eq!(shown["gates"][0]["attempts"].to_string(), "[]", "the turn over the limit had no effect");
 
-    let unapproved = project.ambit([
+    let unknown = project.ambit([
         "run",
         "start",
         "--blueprint",
@@ -61,18 +61,18 @@ fn every_way_to_end_has_its_exit_code() {
         "--agent",
         "idle.agent.yaml",
     ]);
-    assert_eq!(unapproved.code, 4, "{unapproved:?}");
+    assert_eq!(unknown.code, 11, "{unknown:?}");
     let mut words = project.start_words("host", &diligent("finish"));
     *words.last_mut().unwrap() = "danger-full-access".to_owned();
     let host = project.ambit(&words);
-    assert!(host.code == 2 && host.err.contains("PROFILE_UNKNOWN"), "{host:?}");
+    assert!(host.code == 11 && host.err.contains("PROFILE_UNKNOWN"), "{host:?}");
     assert_eq!(project.ambit(["run", "fly"]).code, 2);
     assert_eq!(project.ambit(["run", "show", "nothing"]).code, 11);
     assert_eq!(project.ambit(["--version"]).code, 0);
 }
 
 // proves E-C09
-// break crates/bins/ambit/src/verbs/run.rs: `StopReason::PolicyDenied(_) => exit::DENIED,` -> `StopReason::PolicyDenied(_) => exit::OK,`
+// break crates/bins/ambit/src/verbs/run_view.rs: `StopReason::PolicyDenied(_) => exit::DENIED,` -> `StopReason::PolicyDenied(_) => exit::OK,`
 #[test]
 fn a_denial_that_ends_the_run_says_so() {
     let project = Project::new();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::rig::{GATE, PLAN, Project, diligent, patch, transcript};
+use crate::rig::{Answered, GATE, PLAN, Project, diligent, patch, transcript};
 use crate::stable::stable;
 
 /// A patch that does not make the gate pass.
@@ -182,6 +182,41 @@ fn an_answer_in_json_is_one_value_and_nothing_else() {
     assert_eq!((failed.code, failed.out.as_str()), (11, ""));
     let error: Value = serde_json::from_str(&failed.err).unwrap();
     assert_eq!(error["error"]["code"], "RUN_NOT_FOUND");
+}
+
+#[test]
+fn a_narrow_terminal_gets_rows_that_fit_it() {
+    let project = told();
+    let wide = |text: &str, columns: usize| -> Vec<String> {
+        text.lines().filter(|line| line.chars().count() > columns).map(str::to_owned).collect()
+    };
+    for columns in [80, 120] {
+        for words in LOOKS.iter().filter(|words| !words.starts_with(&["revision", "diff"])) {
+            let words: Vec<&str> =
+                words.iter().map(|word| if *word == "first" { "told" } else { word }).collect();
+            let shown = project.command(&words).env("COLUMNS", columns.to_string()).output().unwrap();
+            let answered = Answered::of(shown).well();
+            // A command to be copied and a digest stay whole.
+            let told = answered.out.clone() + &answered.err;
+            let over: Vec<String> = wide(&told, columns)
+                .into_iter()
+                .filter(|line| !line.contains("  ambit ") && line.split_whitespace().count() > 1)
+                .collect();
+            assert_eq!(over, Vec::<String>::new(), "{words:?}");
+            let plain = project.ambit(&words).well();
+            let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            if !matches!(words[0], "backend" | "doctor") && !words.starts_with(&["run", "show"]) {
+                assert_eq!(squeezed(&answered.out), squeezed(&plain.out), "{words:?}");
+            }
+        }
+    }
+    let narrow = |words: &[&str]| {
+        let mut command = project.command(words);
+        Answered::of(command.env("COLUMNS", "80").output().unwrap()).well().out
+    };
+    insta::assert_snapshot!("trace_denials_80", stable(&narrow(&["trace", "list", "--denials"])));
+    insta::assert_snapshot!("trace_verify_80", stable(&narrow(&["trace", "verify", "told"])));
+    assert!(!wide(&project.ambit(["trace", "verify"]).well().out, 120).is_empty(), "a file is not folded");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-use ambit_ids::UnixMs;
-use ambit_run::{Dossier, Limit, current_gate};
+use ambit_ids::{GateId, UnixMs};
+use ambit_run::{Dossier, Limit};
 use serde::Serialize;
 
 /// A limit and what is left of it, in the unit of the limit.
@@ -14,14 +14,27 @@ pub struct LimitView {
     pub of: u64,
     /// The unit.
     pub unit: &'static str,
+    /// Of a limit that holds for each gate by itself: what is left for every gate that a patch was counted for, which
+    /// is the first that did not pass when the patch was made. `left` is that of the gate with the least.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub per_gate: Vec<GateLimitView>,
+}
+
+/// What is left of a limit for one gate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GateLimitView {
+    /// The gate.
+    pub gate: GateId,
+    /// What is left.
+    pub left: u64,
 }
 
 /// Every limit of a run and what is left of it.
 pub(crate) fn limit_views(dossier: &Dossier, now: UnixMs) -> Vec<LimitView> {
     let (ledger, limits) = (&dossier.ledger, dossier.ledger.limits());
     let (spent, reserved) = (ledger.spent(), ledger.reserved());
-    let current =
-        current_gate(dossier).map(|(gate, _)| dossier.attempts.get(gate).copied().unwrap_or_default());
+    let attempts = dossier.attempts.values().max().copied().unwrap_or_default();
     let patches = dossier.patches.last();
     let sightings = dossier.gates.sightings().into_values().max().unwrap_or_default();
     Limit::ALL
@@ -32,7 +45,7 @@ pub(crate) fn limit_views(dossier: &Dossier, now: UnixMs) -> Vec<LimitView> {
                     (limits.model_steps.into(), u64::from(spent.model_steps + reserved.model_steps), "steps")
                 }
                 Limit::PatchAttemptsPerGate => {
-                    (limits.patch_attempts_per_gate.into(), current.unwrap_or_default().into(), "patches")
+                    (limits.patch_attempts_per_gate.into(), attempts.into(), "patches")
                 }
                 Limit::Elapsed => {
                     let left = ledger.deadline().since(now).get();
@@ -66,7 +79,20 @@ pub(crate) fn limit_views(dossier: &Dossier, now: UnixMs) -> Vec<LimitView> {
                     "calls",
                 ),
             };
-            LimitView { limit: limit.as_str().to_owned(), left: of.saturating_sub(used), of, unit }
+            let per_gate =
+                if *limit == Limit::PatchAttemptsPerGate { per_gate(dossier, of) } else { Vec::new() };
+            LimitView { limit: limit.as_str().to_owned(), left: of.saturating_sub(used), of, unit, per_gate }
+        })
+        .collect()
+}
+
+/// In the order of the gates.
+fn per_gate(dossier: &Dossier, of: u64) -> Vec<GateLimitView> {
+    let gates = dossier.pins.gates.iter().map(|gate| &gate.id);
+    gates
+        .filter_map(|gate| {
+            let used = dossier.attempts.get(gate)?;
+            Some(GateLimitView { gate: gate.clone(), left: of.saturating_sub((*used).into()) })
         })
         .collect()
 }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use ambit_ids::DurationMs;
+use ambit_orchestrator::Driver;
+use ambit_ports::runtime::{Clock as _, Processes};
 use ambit_run::State;
 use ambit_simulation::{Cut, Driven, Execution, Fault, Outcome, Setup, Verb, World, simulate};
 
@@ -37,6 +39,50 @@ fn while_one_process_drives_a_run_another_is_refused() {
         let state = driven.ended();
         check_ended(&world, &run, &state, "two processes").await;
         assert_eq!(world.sandbox.executed().len(), 3);
+    });
+}
+
+/// A process that knows which others are gone.
+struct Neighbour(&'static str, &'static [&'static str]);
+
+impl Processes for Neighbour {
+    fn own(&self) -> String {
+        self.0.to_owned()
+    }
+
+    fn is_gone(&self, name: &str) -> bool {
+        self.1.contains(&name)
+    }
+}
+
+// proves E-P06
+// break crates/control-plane/orchestrator/src/holding.rs: `self.leases.release(&lease).await?;` -> `let _ = &lease;`
+// break crates/control-plane/orchestrator/src/holding.rs: `self.processes.is_gone(process)` -> `!process.is_empty()`
+#[test]
+fn a_run_is_taken_over_at_once_from_a_process_that_is_gone_and_from_no_other() {
+    simulate(async {
+        let world = world(Setup::standard()).await;
+        let agent = world.worker();
+        let run = world.start(&agent).await;
+        let with = |own, gone| {
+            let mut orchestrator = world.orchestrator();
+            orchestrator.processes = Arc::new(Neighbour(own, gone));
+            orchestrator
+        };
+        let first = with("first", &[]);
+        assert_eq!(first.driver(&run).await.unwrap(), Driver::Nobody);
+        let ttl = DurationMs::new(10_000);
+        first.leases.acquire(&run.stream(), "first#1", first.clock.now(), ttl).await.unwrap();
+        let stranger = with("stranger", &["second", "first#1", ""]);
+        assert_eq!(stranger.driver(&run).await.unwrap(), Driver::Process);
+        let refused = stranger.drive(&run, agent.clone(), &ambit_simulation::Quiet).await;
+        assert_eq!(refused.unwrap_err().code(), "RUN_HELD");
+        let heir = with("heir", &["first"]);
+        assert_eq!(heir.driver(&run).await.unwrap(), Driver::Gone);
+        let state = heir.drive(&run, agent.clone(), &ambit_simulation::Quiet).await.unwrap();
+        assert!(world.clock.now().since(ambit_simulation::EPOCH) < ttl, "it waited for the lease");
+        check_ended(&world, &run, &state, "taken over").await;
+        assert_eq!(heir.driver(&run).await.unwrap(), Driver::Nobody);
     });
 }
 

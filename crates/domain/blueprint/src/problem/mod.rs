@@ -45,6 +45,12 @@ impl Problem {
         }
     }
 
+    /// The line that is wrong, or the part of it around the place where it is long.
+    #[must_use]
+    pub fn snippet(&self) -> &str {
+        &self.snippet.text
+    }
+
     /// The problem with its place, its line and a caret, as compilers show it. Plain text, ends with a line feed.
     #[must_use]
     pub fn render(&self, file: &str) -> String {

@@ -15,7 +15,7 @@ use ambit_projects::{ApproverCredential, Import, Projects, Wish};
 use ambit_revision::{Contents, FileKind, Tree, TreeFile};
 use ambit_revisions::Revisions;
 use ambit_run::{ApprovalVerdict, Event, Observation, State};
-use ambit_runtime_system::{SystemEntropy, TimeOrderedIds};
+use ambit_runtime_system::{LinuxProcesses, SystemEntropy, TimeOrderedIds};
 use ambit_sandboxes::Sandboxes;
 use ambit_store_sqlite::SqliteStore;
 use serde_json::{Value, json};
@@ -104,6 +104,7 @@ impl Plane {
             policies: Arc::new(BundledPolicies { blobs: blobs.clone() }),
             clock: clock.clone(),
             ids: Arc::new(TimeOrderedIds::default()),
+            processes: Arc::new(LinuxProcesses),
             program: PROGRAM.to_owned(),
         };
         let projects = Projects::new(journal, blobs.clone(), clock.clone(), PROGRAM.to_owned());

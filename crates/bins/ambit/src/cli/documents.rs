@@ -1,0 +1,88 @@
+//! The verbs of documents.
+
+use std::path::PathBuf;
+
+use ambit_ids::{BlueprintId, GateId, ImageName};
+use clap::Subcommand;
+
+use super::CredentialArgs;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BlueprintVerb {
+    /// Write a small blueprint with remarks, to start from.
+    New {
+        /// The name of the blueprint.
+        #[arg(long, default_value = "my-blueprint")]
+        name: BlueprintId,
+        /// Write it to this new file instead of showing it.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// Check a blueprint.
+    Validate {
+        /// The document.
+        file: PathBuf,
+    },
+    /// Approve exactly this content of a blueprint.
+    Approve {
+        /// The document.
+        file: PathBuf,
+        #[command(flatten)]
+        credential: CredentialArgs,
+    },
+    /// Show a blueprint: a file, or one that is registered.
+    Show {
+        /// A file, or the name of a registered blueprint.
+        blueprint: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProfileVerb {
+    /// List the profiles that a run can be started under.
+    List,
+    /// Show a profile: a file, or one that comes with the program.
+    Show {
+        /// A file, or the name of a profile.
+        profile: String,
+    },
+    /// Check a profile.
+    Validate {
+        /// The document.
+        file: PathBuf,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CatalogVerb {
+    /// List the commands of the newest registered catalog, or of a file.
+    List {
+        /// Read this file instead.
+        #[arg(long, value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+    /// Show one command.
+    Show {
+        /// The command.
+        command: GateId,
+        /// Read this file instead.
+        #[arg(long, value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+    /// Register a catalog with the project.
+    Register {
+        /// The document.
+        file: PathBuf,
+    },
+    /// Write a catalog with `${image}` replaced by the digest of a captured image.
+    Pin {
+        /// The document with `${image}` in place of digests.
+        file: PathBuf,
+        /// The image.
+        #[arg(long)]
+        image: ImageName,
+        /// Write it to this new file instead of showing it.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+}

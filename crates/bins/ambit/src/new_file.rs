@@ -1,0 +1,31 @@
+//! Files that a person wants made on the command line.
+
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::failure::Failure;
+
+/// Writes a file that was not there, with this mode.
+pub(crate) fn write_new(file: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::new("USAGE_FILE_UNWRITABLE", format!("{} cannot be made: {error}", file.display()))
+            .help("name a file that does not exist, in a directory that you can write to")
+    };
+    let mut opened =
+        std::fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(file).map_err(failed)?;
+    opened.write_all(bytes).and_then(|()| opened.sync_all()).map_err(failed)
+}
+
+/// Answers with a document that was made, or with the new file that it is in.
+pub(crate) fn made(text: String, kind: &str, out: Option<&Path>) -> Result<Answer, Failure> {
+    let Some(file) = out else {
+        let json = json!({kind: text});
+        return Ok(Answer::new(text, json).verbatim());
+    };
+    write_new(file, text.as_bytes(), 0o644)?;
+    Ok(Answer::new(format!("the {kind} is in {}\n", file.display()), json!({"file": file})))
+}

@@ -1,0 +1,174 @@
+//! What a terminal gets to see, of whatever it is made.
+
+use std::fmt::Write as _;
+use std::os::fd::AsFd;
+
+use serde_json::Value;
+
+/// What stands before a line of text that is not ours, so that it cannot pass for ours.
+pub(crate) const QUOTED: &str = "  | ";
+/// A terminal with fewer columns than this is not laid out for.
+const LEAST_COLUMNS: usize = 20;
+
+/// The text without what a terminal would obey: control characters, and marks that turn the direction of reading round.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(|c| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// JSON in which the same characters are escaped, so that nothing is lost for a program.
+pub(crate) fn printable_json(value: &Value) -> String {
+    let mut text = String::new();
+    for c in format!("{value:#}\n").chars() {
+        if is_obeyed(c) {
+            let _ = write!(text, "\\u{:04x}", u32::from(c));
+        } else {
+            text.push(c);
+        }
+    }
+    text
+}
+
+fn is_obeyed(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\t'))
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A number of things.
+pub(crate) fn counted(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
+/// How many columns a stream has: as many as `COLUMNS` says, else those of the terminal, else as many as are wanted.
+pub(crate) fn columns(stream: impl AsFd) -> Option<usize> {
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let own = || rustix::termios::tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col));
+    said.or_else(own).filter(|columns| *columns >= LEAST_COLUMNS)
+}
+
+/// The text with no line wider than so many columns, as far as its words allow. What goes on stands below the last
+/// column that begins in the left half. A command that is to be copied stays in one line.
+pub(crate) fn folded(text: &str, columns: Option<usize>) -> String {
+    let Some(columns) = columns else { return text.to_owned() };
+    text.split_inclusive('\n').map(|line| folded_line(line, columns)).collect()
+}
+
+fn folded_line(line: &str, columns: usize) -> String {
+    let (bare, end) = line.strip_suffix('\n').map_or((line, ""), |bare| (bare, "\n"));
+    if let Some(text) = bare.strip_prefix(QUOTED) {
+        return cut(text, columns) + end;
+    }
+    if bare.chars().count() <= columns || holds_command(bare) {
+        return line.to_owned();
+    }
+    // A digest is wide: it stands further to the left rather than over the edge.
+    let widest = bare.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+    let indent = hang(bare, columns).min(columns.saturating_sub(widest));
+    let mut folded = String::new();
+    let (mut rest, mut room) = (bare, columns);
+    while rest.chars().count() > room {
+        // No break within the indentation, which would leave an empty line.
+        let start = rest.len() - rest.trim_start().len();
+        let fits = rest.char_indices().nth(room).map_or(rest.len(), |(at, _)| at);
+        let within = rest[..=fits].rfind(' ').filter(|at| *at > start);
+        let Some(at) = within.or_else(|| rest[fits..].find(' ').map(|at| fits + at)) else { break };
+        folded.push_str(rest[..at].trim_end());
+        rest = rest[at..].trim_start();
+        folded.push('\n');
+        folded.extend(std::iter::repeat_n(' ', indent));
+        room = columns - indent;
+    }
+    folded + rest + end
+}
+
+/// A quoted line, cut where the terminal ends whatever stands there: every piece of it is marked.
+fn cut(text: &str, columns: usize) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let pieces: Vec<String> = chars
+        .chunks(columns - QUOTED.len())
+        .map(|piece| QUOTED.chars().chain(piece.iter().copied()).collect())
+        .collect();
+    if pieces.is_empty() { QUOTED.to_owned() } else { pieces.join("\n") }
+}
+
+/// Whether a line tells a command, at its beginning or in a column.
+fn holds_command(line: &str) -> bool {
+    let begins = |with| line.trim_start().starts_with(with);
+    let follows = |(_, after): (&str, &str)| after.starts_with(|c: char| c.is_ascii_lowercase());
+    begins("AMBIT_HOME=") || begins("ambit ") || line.split_once("  ambit ").is_some_and(follows)
+}
+
+/// Where the last column of a line begins, if that is in its left half; else a little right of where the line begins.
+fn hang(line: &str, columns: usize) -> usize {
+    let chars: Vec<char> = line.chars().take(columns / 2 + 1).collect();
+    let begins = |at: &usize| chars[*at] != ' ' && chars[at - 2..*at] == [' ', ' '];
+    let first = line.chars().take_while(|c| *c == ' ').count();
+    (2..chars.len()).rev().find(begins).filter(|at| *at > first).unwrap_or((first + 2).min(columns / 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_on_stands_below_its_column() {
+        let row = "  ok      chain  every record has the shape of its kind\n";
+        let told = "  ok      chain  every record has the\n                 shape of its kind\n";
+        assert_eq!(folded(row, Some(40)), told);
+        assert_eq!(folded(row, Some(60)), row);
+        assert_eq!(folded(row, None), row);
+        assert_eq!(
+            folded("a sentence without columns goes on\n", Some(24)),
+            "a sentence without\n  columns goes on\n"
+        );
+        assert_eq!(folded("exactly twenty chars\n", Some(20)), "exactly twenty chars\n");
+        assert_eq!(folded("exactly twenty chars.\n", Some(20)), "exactly twenty\n  chars.\n");
+    }
+
+    #[test]
+    fn no_word_is_cut_and_no_command_is_broken() {
+        let actor = "    7  ambit   denied a read of another project\n";
+        assert_eq!(
+            folded(actor, Some(34)),
+            "    7  ambit   denied a read of\n               another project\n"
+        );
+        let digest = format!("tree  sha256:{}  after it\n", "0".repeat(64));
+        assert_eq!(folded(&digest, Some(30)), format!("tree\nsha256:{}\nafter it\n", "0".repeat(64)));
+        let command = "next         ambit run resume a-run-of-a-long-name --agent FILE   goes on with it\n";
+        assert_eq!(folded(command, Some(40)), command);
+        assert_eq!(
+            folded("  ambit approve prop --digest sha256:0\n", Some(24)),
+            "  ambit approve prop --digest sha256:0\n"
+        );
+    }
+
+    #[test]
+    fn every_piece_of_what_is_quoted_is_marked() {
+        let quoted = format!("  | +{}  ambit approve prop_x\n", "x".repeat(15));
+        assert_eq!(folded(&quoted, Some(20)), "  | +xxxxxxxxxxxxxxx\n  |   ambit approve p\n  | rop_x\n");
+        assert_eq!(folded("  | \n", Some(20)), "  | \n");
+        assert_eq!(folded(&quoted, None), quoted);
+    }
+
+    #[test]
+    fn nothing_but_line_ends_and_spaces_is_changed() {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        for text in [
+            "",
+            "\n",
+            " \n",
+            "   x",
+            "ä é ü\u{301} 漢字 words and more of them",
+            "a  b  c  d  e  f  g  h",
+            &" ".repeat(90),
+        ] {
+            for columns in [20, 21, 33, 80] {
+                let told = folded(text, Some(columns));
+                assert_eq!(words(&told), words(text));
+                assert!(
+                    told.lines().all(|line| line.chars().count() <= columns || line.trim().is_empty()),
+                    "{told:?}"
+                );
+            }
+        }
+    }
+}

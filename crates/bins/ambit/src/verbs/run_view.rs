@@ -1,0 +1,173 @@
+//! Looking at runs, without touching them.
+
+use ambit_evidence::Link;
+use ambit_ids::{DurationMs, UnixMs};
+use ambit_orchestrator::{Driver, RunRef, view};
+use ambit_run::{Limit, Phase, State, StopReason};
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::calls::{calls, patches, section};
+use crate::compose::Services;
+use crate::context::Context;
+use crate::failure::{Failure, exit};
+use crate::interrupt::interrupted;
+use crate::question::{Question, question};
+use crate::text::{left_alone, line, next_steps, run_page};
+
+/// How long nobody must drive a run before whoever watches it is told so: it is handed from one process to the next.
+const HANDOVER_MS: DurationMs = DurationMs::new(1_000);
+
+/// A run as a page, and in JSON with every call and patch too. Whoever followed the run was told of the calls.
+pub(crate) async fn shown(services: &Services, run: &RunRef, state: &State) -> Result<Answer, Failure> {
+    page(services, run, state, false).await
+}
+
+async fn page(services: &Services, run: &RunRef, state: &State, with_calls: bool) -> Result<Answer, Failure> {
+    let links = links(services, run).await?;
+    let now = as_of(services, &links, state)?;
+    let missing = || Failure::new("RUN_NOT_FOUND", "there is no such run");
+    let seen = view(state, now).ok_or_else(missing)?;
+    let calls = calls(&links);
+    let section = if with_calls { section(&calls) } else { String::new() };
+    let asked = question(services, &run.scope, &links, &seen).await?;
+    let asked_page = asked.as_ref().map(Question::page).unwrap_or_default();
+    let mut text = run_page(&seen, &section, &asked_page, now);
+    let driver = driver(services, run, state).await?;
+    match driver {
+        Some(Driver::Gone | Driver::Nobody) => {
+            text.push_str(&left_alone(&seen, driver == Some(Driver::Gone)));
+        }
+        _ if !with_calls => text.push_str(&next_steps(&seen)),
+        _ => {}
+    }
+    let mut answer = Answer::of(text, &seen)?.prose().exiting(exit_of(state));
+    answer.json["driver"] = json!(driver.map(Driver::as_str));
+    answer.json["calls"] = json!(calls);
+    if let Some(asked) = asked {
+        answer.json["question"] = json!(asked);
+    }
+    answer.json["patches"] = json!(state.dossier().map(patches));
+    Ok(answer)
+}
+
+/// Who drives a run that has not ended.
+async fn driver(services: &Services, run: &RunRef, state: &State) -> Result<Option<Driver>, Failure> {
+    if matches!(state, State::Ended(_)) {
+        return Ok(None);
+    }
+    let driver = services.orchestrator.driver(run).await;
+    driver.map(Some).map_err(|error| Failure::of(error.code(), &error))
+}
+
+/// The moment at which a run is looked at. What ended stays as it was at its last record.
+pub(crate) fn as_of(services: &Services, links: &[Link], state: &State) -> Result<UnixMs, Failure> {
+    match (state, links.last()) {
+        (State::Ended(_), Some(last)) => {
+            last.record.ts.parse().map_err(|error| Failure::of("RECORD_UNREADABLE", &error))
+        }
+        _ => Ok(services.clock.now()),
+    }
+}
+
+pub(crate) async fn links(services: &Services, run: &RunRef) -> Result<Vec<Link>, Failure> {
+    let loaded =
+        services.journal.load(&run.stream()).await.map_err(|error| Failure::of(error.code(), &error))?;
+    Ok(loaded.links)
+}
+
+/// The exit code of a run: what it ended by.
+fn exit_of(state: &State) -> u8 {
+    match (state.phase(), state.stop_reason()) {
+        (Some(Phase::NeedsApproval), _) => exit::NEEDS_APPROVAL,
+        (_, None) => exit::OK,
+        (_, Some(reason)) => match reason {
+            StopReason::GatesPassed => exit::OK,
+            StopReason::BudgetExhausted(Limit::RepeatedFailure) => exit::RUN_FAILED,
+            StopReason::BudgetExhausted(_) => exit::BUDGET,
+            StopReason::PolicyDenied(_) => exit::DENIED,
+            StopReason::CustomerCancelled => exit::CANCELLED,
+            StopReason::ApprovalExpired => exit::APPROVAL,
+            StopReason::AgentStopped | StopReason::HiddenCheckFailed => exit::RUN_FAILED,
+            StopReason::InfrastructureFailure(code)
+                if ["BACKEND", "SANDBOX", "IMAGE"].iter().any(|part| code.starts_with(part)) =>
+            {
+                exit::UNAVAILABLE
+            }
+            StopReason::InfrastructureFailure(_) => exit::INTERNAL,
+        },
+    }
+}
+
+pub(crate) async fn list(context: &Context) -> Result<Answer, Failure> {
+    let services = context.open()?;
+    let mut text = String::new();
+    let mut runs: Vec<Value> = Vec::new();
+    for run in services.run_ids(&context.scope).await? {
+        let run = RunRef { scope: context.scope.clone(), run };
+        let state =
+            services.orchestrator.state(&run).await.map_err(|error| Failure::of(error.code(), &error))?;
+        let Some(seen) = view(&state, services.clock.now()) else { continue };
+        text.push_str(&format!(
+            "{:<30} {:<16} {:<14} {:<8} {}\n",
+            seen.run.as_str(),
+            seen.name.as_deref().unwrap_or("-"),
+            seen.phase,
+            seen.revision,
+            seen.stop_reason.as_deref().unwrap_or("")
+        ));
+        runs.push(json!({
+            "run": seen.run, "name": seen.name, "phase": seen.phase, "revision": seen.revision,
+            "stopReason": seen.stop_reason, "previewReady": seen.preview_ready,
+        }));
+    }
+    if runs.is_empty() {
+        text.push_str("no run yet\n");
+    }
+    Ok(Answer::new(text, json!({"runs": runs})).prose())
+}
+
+pub(crate) async fn show(context: &Context, named: &str) -> Result<Answer, Failure> {
+    let services = context.open()?;
+    let (run, state) = services.run(&context.scope, named).await?;
+    Ok(page(&services, &run, &state, true).await?.exiting(exit::OK))
+}
+
+/// Follows a run that another process drives, from its first record on, until it ends or nobody drives it.
+pub(crate) async fn watch(context: &Context, named: &str) -> Result<Answer, Failure> {
+    let services = context.open()?;
+    let (run, _) = services.run(&context.scope, named).await?;
+    let mut told = 0;
+    let mut alone_since = None;
+    loop {
+        let links = links(&services, &run).await?;
+        for link in links.iter().skip(told) {
+            let event = link.record.event().map_err(|error| Failure::of("RECORD_UNREADABLE", &error))?;
+            if let Some(line) = line(&event) {
+                context.note(&format!("  {line}"));
+            }
+        }
+        told = links.len();
+        let state =
+            ambit_orchestrator::fold(&links).map_err(|error| Failure::of("RECORD_UNREADABLE", &error))?;
+        let now = services.clock.now();
+        let is_over = match driver(&services, &run, &state).await? {
+            None => return shown(&services, &run, &state).await,
+            Some(Driver::Process) => {
+                alone_since = None;
+                false
+            }
+            Some(Driver::Gone) => true,
+            Some(Driver::Nobody) => now.since(*alone_since.get_or_insert(now)) >= HANDOVER_MS,
+        };
+        if is_over {
+            let answer = shown(&services, &run, &state).await?;
+            let waits = state.phase() == Some(Phase::NeedsApproval);
+            return Ok(answer.exiting(if waits { exit::NEEDS_APPROVAL } else { exit::INTERNAL }));
+        }
+        tokio::select! {
+            () = services.clock.sleep_until(now.saturating_add(DurationMs::new(100))) => {}
+            code = interrupted() => return Ok(shown(&services, &run, &state).await?.exiting(code)),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Runs whose process is gone.
+
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use crate::rig::{Answered, FIX, PLAN, Project, patch, transcript};
+use crate::stable::stable;
+
+impl Project {
+    /// The sandboxes of a run that the home holds on disk.
+    pub(crate) fn sandboxes_of(&self, run: &str) -> Vec<String> {
+        let id = self.show(run)["run"].as_str().unwrap().to_owned();
+        let read = std::fs::read_dir(self.home().join("sandboxes/leases")).unwrap();
+        let names = read.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.contains(&id)).collect()
+    }
+
+    /// A run whose agent says nothing more after its patch, and the process that drives it.
+    pub(crate) fn silent(&self, run: &str) -> Child {
+        let turns = format!("{PLAN}{}", patch(FIX, ""));
+        let driving = self.spawn(self.start_words(run, &transcript(&turns, "silence")));
+        let seen = self.until(run, |run| run["changedFiles"][0] == "greet.sh");
+        assert_eq!(seen["driver"], "process");
+        driving
+    }
+}
+
+pub(crate) fn kill(mut driving: Child) {
+    driving.kill().unwrap();
+    driving.wait().unwrap();
+}
+
+/// The end of a page, from what it says of who drives the run.
+fn last_words(answered: &Answered) -> String {
+    let from = answered.out.find("nobody drives").unwrap_or_else(|| panic!("{answered:?}"));
+    stable(&answered.out[from..])
+}
+
+// proves E-P06
+// break crates/bins/ambit/src/verbs/run_view.rs: `Some(Driver::Gone) => true,` -> `Some(Driver::Gone) => false,`
+#[test]
+fn who_looks_at_a_run_is_told_that_its_process_is_gone_and_can_end_it_at_once() {
+    let project = Project::new();
+    let driving = project.silent("dead");
+    let watching = project.command(["run", "watch", "dead"]).stdout(std::process::Stdio::piped()).spawn();
+    kill(driving);
+    let began = Instant::now();
+    let watched = Answered::of(watching.unwrap().wait_with_output().unwrap());
+    assert!(began.elapsed() < Duration::from_secs(8), "it waited until the lease ran out");
+    assert_eq!(watched.code, 1, "{watched:?}");
+    let told = "nobody drives this run now: the process that drove it is gone\n\
+                next         ambit run resume dead --agent FILE   goes on with it, by the same agent\n             \
+                ambit run cancel dead   ends it\n";
+    assert_eq!(last_words(&watched), told);
+    assert_eq!(last_words(&project.ambit(["run", "show", "dead"]).well()), told);
+    assert_eq!(project.show("dead")["driver"], "gone");
+    let began = Instant::now();
+    project.ambit(["run", "cancel", "dead"]).well();
+    assert!(began.elapsed() < Duration::from_secs(8), "it waited until the lease ran out");
+    let ended = project.show("dead");
+    assert_eq!((&ended["phase"], ended.get("driver")), (&"cancelled".into(), Some(&serde_json::Value::Null)));
+    assert_eq!(project.sandboxes_of("dead"), Vec::<String>::new());
+}
+
+#[test]
+fn while_a_process_drives_a_run_nobody_else_can_and_nobody_is_told_that_it_is_gone() {
+    let project = Project::new();
+    let driving = project.silent("held");
+    let refused = project.ambit(["run", "resume", "held", "--agent", "held.agent.yaml", "--json"]);
+    assert_eq!((refused.code, refused.code_of_failure().as_str()), (1, "RUN_HELD"));
+    let shown = project.ambit(["run", "show", "held"]).well();
+    assert!(!shown.out.contains("nobody drives"), "{}", shown.out);
+    kill(driving);
+}
