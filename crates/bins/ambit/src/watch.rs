@@ -18,7 +18,7 @@ impl Narrator {
 }
 
 impl Observer for Narrator {
-    fn changed(&self, _: &State, events: &[Event]) {
+    fn changed(&self, state: &State, events: &[Event]) {
         if self.quiet {
             return;
         }

@@ -8,7 +8,7 @@ use crate::honest::told;
 use crate::world::{self, scope};
 
 // proves E-A15 E-G04 E-B07
-// break crates/domain/evidence/src/eligibility.rs: `if phase != Phase::Completed {` -> `if false {`
+// break crates/control-plane/verify/src/eligible.rs: `(Some(Err(why)), false) => Some(missing_of(&report, Some(refuting(last, why.to_string())))),` -> `(Some(Err(_)), false) => None,`
 #[tokio::test]
 async fn only_what_a_completed_run_made_is_eligible() {
     let (site, runs) = world::copy();
