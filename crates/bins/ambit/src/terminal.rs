@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn every_piece_of_what_is_quoted_is_marked() {
         let quoted = format!("  | +{}  ambit approve prop_x\n", "x".repeat(15));
-        assert_eq!(folded(&quoted, Some(20)), "  | +xxxxxxxxxxxxxxx\n  |   ambit approve p\n  | rop_x\n");
+        assert_eq!(folded(&quoted, Some(20)), "  | +xxxxxxxxxxxxxxx\n  |   ambit approve \n  | prop_x\n");
         assert_eq!(folded("  | \n", Some(20)), "  | \n");
         assert_eq!(folded(&quoted, None), quoted);
     }
