@@ -34,6 +34,7 @@ mod roles {
     #[expect(unsafe_code, reason = "the system calls that no safe wrapper covers")]
     pub mod raw;
     pub(crate) mod root;
+    pub(crate) mod sleepers;
     pub mod spawner;
     pub(crate) mod supervisor;
     pub(crate) mod text;

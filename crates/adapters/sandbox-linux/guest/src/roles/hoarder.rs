@@ -8,8 +8,8 @@ use rustix::fd::{AsRawFd as _, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
-use crate::roles::prober::{fork_sleepers, sleep};
 use crate::roles::raw::{self, Fork};
+use crate::roles::sleepers::{fork_sleepers, sleep};
 
 const MEBIBYTE: usize = 1 << 20;
 const WRITABLE: usize = (sys::PROT_READ | sys::PROT_WRITE) as usize;

@@ -15,7 +15,8 @@ use rustix::io::{Errno, read, write};
 use rustix::net::{AddressFamily, SocketType, accept, bind, getsockname, listen, socket};
 
 use crate::roles::hoarder;
-use crate::roles::raw::{self, Fork};
+use crate::roles::raw;
+use crate::roles::sleepers::{fork_sleepers, sleep};
 use crate::roles::text::Text;
 
 /// Tries what the arguments name; answers the exit code.
@@ -207,33 +208,11 @@ fn files(directory: &CStr, count: usize) -> Result<usize, Errno> {
     Ok(count)
 }
 
-/// Forks until the number or an error; the children sleep. Says how many there are.
-pub(super) fn fork_sleepers(count: usize) -> Result<usize, Errno> {
-    for made in 0..count {
-        match raw::fork() {
-            Ok(Fork::Child) => {
-                let _ = sleep();
-                raw::exit(0)
-            }
-            Ok(Fork::Parent(_)) => {}
-            Err(Errno::AGAIN) => return Ok(made),
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(count)
-}
-
 /// Leaves children behind that hold the output open.
 fn orphans(count: usize) -> Result<usize, Errno> {
     let made = fork_sleepers(count)?;
     say(b"started\n")?;
     Ok(made)
-}
-
-pub(super) fn sleep() -> Result<usize, Errno> {
-    loop {
-        poll(&mut [], None)?;
-    }
 }
 
 fn connect(address: Ipv4Addr, port: usize) -> Result<usize, Errno> {
