@@ -87,8 +87,12 @@ pub fn unmet(profile: &ExecutionCapabilityProfile, manifest: &CapabilityManifest
     unmet
 }
 
+/// What mends everything that the machine lacks, each once: one mend often serves for several.
 fn mend(manifest: &CapabilityManifest) -> String {
-    manifest.lacks.iter().map(|lack| lack.mend.as_str()).collect::<Vec<_>>().join("; ")
+    let mut mends: Vec<&str> = manifest.lacks.iter().map(|lack| lack.mend.as_str()).collect();
+    let mut seen = BTreeSet::new();
+    mends.retain(|mend| seen.insert(*mend));
+    mends.join("; ")
 }
 
 /// Evidence means probes of every family, and no probe that found what it must not find.

@@ -45,7 +45,7 @@ pub(crate) async fn run(context: &Context) -> Result<Answer, Failure> {
     let project = services.project(&context.scope).await?;
     findings.push(match project.approvers().next() {
         Some((approver, _)) => Finding::ok("approver", approver.to_string()),
-        None => Finding::missing("approver", "nobody", "ambit approver init"),
+        None => Finding::missing("approver", "nobody", "ambit approver init --name NAME --out FILE"),
     });
     let mut usable = false;
     match services.sandboxes.measure().await {
