@@ -196,6 +196,7 @@ fn is_usage(code: &str) -> bool {
                 | "APPROVER_EXISTS"
                 | "BLUEPRINT_TOO_LARGE"
                 | "BLUEPRINT_UNFIT"
+                | "DECISION_WAITS"
                 | "FIXTURE_MIXED"
                 | "GATE_UNKNOWN"
                 | "IMAGE_MIXED"

@@ -7,6 +7,7 @@ mod calls;
 mod cli;
 mod compose;
 mod context;
+mod decision;
 mod failure;
 mod home;
 mod input_file;

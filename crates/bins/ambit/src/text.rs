@@ -209,7 +209,7 @@ pub(crate) fn left_alone(view: &RunView, is_gone: bool) -> String {
         text,
         "next         ambit run resume {named} --agent FILE   goes on with it, by the same agent"
     );
-    if view.phase == "needs-approval" {
+    if view.awaiting == "person" {
         let _ = writeln!(text, "             after its approval is decided, which waits for that");
     }
     let _ = writeln!(text, "             ambit run cancel {named}   ends it");

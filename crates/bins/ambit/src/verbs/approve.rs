@@ -2,14 +2,16 @@ use std::io::{BufRead as _, Write as _};
 
 use ambit_ids::{DurationMs, ProposalId};
 use ambit_orchestrator::{InboxCommand, RunRef, SignedDecision};
+use ambit_ports::store::StoreError;
 use ambit_projects::ApproverCredential;
-use ambit_run::{ApprovalVerdict, PendingApproval, Stage, State};
+use ambit_run::{ApprovalVerdict, PendingApproval};
 use serde_json::json;
 
 use crate::answer::Answer;
 use crate::cli::{CredentialArgs, DecideArgs};
 use crate::compose::Services;
 use crate::context::Context;
+use crate::decision::{asked, waiting};
 use crate::failure::Failure;
 use crate::input_file::read_bytes;
 
@@ -42,22 +44,58 @@ pub(crate) async fn decide(
         )
         .await
         .map_err(|error| Failure::of(error.code(), &error))?;
-    let command = InboxCommand::Decide(SignedDecision {
+    let decision = SignedDecision {
         proposal: pending.proposal.clone(),
         digest: pending.digest,
         expected_sequence: pending.asked_at,
         approved: approve,
         approver: approver.clone(),
         signature,
-    });
-    let bytes = command.to_canonical().map_err(|error| Failure::of("DECISION_UNWRITABLE", &error))?;
-    services.store.send(&run.stream(), bytes).await.map_err(|error| Failure::of(error.code(), &error))?;
+    };
+    leave(&services, &run, &pending, decision).await?;
     let taken = wait_until_taken(&services, &run, &pending).await?;
     let state = if taken { "and the run has taken it" } else { "and waits for the run to be driven on" };
     Ok(Answer::new(
         format!("{} is {} by {approver}, {state}\n", pending.proposal, verdict.as_str()),
         json!({"proposal": pending.proposal, "decision": verdict.as_str(), "approver": approver, "taken": taken}),
     ))
+}
+
+/// Leaves a decision for the run, which takes the first one. The same decision is left once; another one is refused.
+async fn leave(
+    services: &Services,
+    run: &RunRef,
+    asked: &PendingApproval,
+    decision: SignedDecision,
+) -> Result<(), Failure> {
+    if let Some(first) = waiting(services, run, asked).await? {
+        return if is_same(&first, &decision) { Ok(()) } else { Err(comes_second(run, &first)) };
+    }
+    let command = InboxCommand::Decide(decision.clone());
+    let bytes = command.to_canonical().map_err(|error| Failure::of("DECISION_UNWRITABLE", &error))?;
+    let failed = |error: StoreError| Failure::of(error.code(), &error);
+    let id = services.store.send(&run.stream(), bytes).await.map_err(failed)?;
+    // Somebody else may have decided since the first look.
+    match waiting(services, run, asked).await? {
+        Some(first) if !is_same(&first, &decision) => {
+            services.store.dismiss(&run.stream(), id).await.map_err(failed)?;
+            Err(comes_second(run, &first))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_same(one: &SignedDecision, other: &SignedDecision) -> bool {
+    one.approver == other.approver && one.approved == other.approved
+}
+
+fn comes_second(run: &RunRef, first: &SignedDecision) -> Failure {
+    let (proposal, verdict, approver) = (&first.proposal, first.verdict().as_str(), &first.approver);
+    Failure::new(
+        "DECISION_WAITS",
+        format!("{proposal} is {verdict} by {approver} already, and the run takes that when it is driven on"),
+    )
+    .help(format!("nothing was changed; `ambit run show {}` says how it goes on", run.run))
 }
 
 /// The run that waits for this proposal.
@@ -70,10 +108,7 @@ async fn find(
         let run = RunRef { scope: context.scope.clone(), run };
         let state =
             services.orchestrator.state(&run).await.map_err(|error| Failure::of(error.code(), &error))?;
-        if let State::Open(open) = &state
-            && let Stage::Approval { pending, .. } = &open.stage
-            && pending.proposal == *proposal
-        {
+        if let Some(pending) = asked(&state).filter(|pending| pending.proposal == *proposal) {
             return Ok((run, pending.clone()));
         }
     }
@@ -85,14 +120,12 @@ async fn find(
 async fn wait_until_taken(
     services: &Services,
     run: &RunRef,
-    asked: &PendingApproval,
+    question: &PendingApproval,
 ) -> Result<bool, Failure> {
     for _ in 0..20 {
         let state =
             services.orchestrator.state(run).await.map_err(|error| Failure::of(error.code(), &error))?;
-        let waits = matches!(&state, State::Open(open)
-            if matches!(&open.stage, Stage::Approval { pending, .. } if pending == asked));
-        if !waits {
+        if asked(&state) != Some(question) {
             return Ok(true);
         }
         services.clock.sleep_until(services.clock.now().saturating_add(DurationMs::new(50))).await;

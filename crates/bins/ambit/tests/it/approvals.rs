@@ -141,6 +141,43 @@ fn nobody_is_waited_for_where_nobody_may_be_asked() {
     project.ambit(["trace", "verify", "alone"]).well();
 }
 
+// proves E-H03
+// break crates/bins/ambit/src/verbs/approve.rs: `one.approver == other.approver && one.approved == other.approved` -> `true`
+// break crates/bins/ambit/src/decision.rs: `decision.proposal == asked.proposal` -> `decision.proposal != asked.proposal`
+#[test]
+fn a_decision_that_waits_is_told_and_not_reversed() {
+    let project = Project::new();
+    let mut words = project.start_words("alone", &asking());
+    words.push("--no-input".to_owned());
+    assert_eq!(project.ambit(&words).code, 6);
+    let (proposal, digest) = question(&project, "alone");
+    let first = decide(&project, "deny", &proposal, &digest, "approver.key").well();
+    let seen = project.show("alone");
+    let told = format!("{proposal} is rejected by ada, which waits for the run to be driven on");
+    assert_eq!((&seen["awaiting"], seen["awaitingWhat"].as_str()), (&"driver".into(), Some(told.as_str())));
+    assert_eq!((&seen["approvals"][0]["state"], seen.get("question")), (&"decided".into(), None));
+    assert_eq!(
+        seen["decision"],
+        serde_json::json!({"proposal": proposal, "decision": "rejected", "approver": "ada"})
+    );
+    let page = project.ambit(["run", "show", "alone"]).well().out;
+    assert!(page.contains(&told) && page.contains("ambit run resume alone --agent FILE"), "{page}");
+    for part in ["the person", "ambit approve", "ambit deny", "after its approval is decided"] {
+        assert!(!page.contains(part), "{part}: {page}");
+    }
+
+    let reversed = decide(&project, "approve", &proposal, &digest, "approver.key");
+    assert!(reversed.code == 2 && reversed.err.contains("error[DECISION_WAITS]"), "{reversed:?}");
+    assert!(reversed.err.contains("is rejected by ada already"), "{reversed:?}");
+    assert_eq!(decide(&project, "deny", &proposal, &digest, "approver.key").well().out, first.out);
+
+    project.ambit(["run", "resume", "alone", "--agent", "alone.agent.yaml", "--quiet"]);
+    let ended = project.show("alone");
+    assert!(ended.get("decision").is_none() && ended["awaiting"] == "nobody", "{ended}");
+    assert!(!ended["changedFiles"].to_string().contains("requirements.txt"), "{ended}");
+    project.ambit(["trace", "verify", "alone"]).well();
+}
+
 // proves E-H04
 // break crates/bins/ambit/src/verbs/approver.rs: `0o600` -> `0o644`
 #[test]
