@@ -112,6 +112,7 @@ fn what_is_denied_is_never_done() {
 }
 
 // proves E-H03
+// break crates/control-plane/orchestrator/src/view.rs: `("person", format!("{} for {}", pending.capability, pending.proposal))` -> `none`
 // break crates/bins/ambit/src/verbs/run_view.rs: `(Some(Phase::NeedsApproval), _) => exit::NEEDS_APPROVAL,` -> `(Some(Phase::NeedsApproval), _) => exit::OK,`
 #[test]
 fn nobody_is_waited_for_where_nobody_may_be_asked() {
@@ -132,7 +133,9 @@ fn nobody_is_waited_for_where_nobody_may_be_asked() {
 
     // Nothing has changed for who asks again; once a person decided, the run goes on from there.
     let mut resume = ["run", "resume", "alone", "--agent", "alone.agent.yaml", "--no-input"];
-    assert_eq!(project.ambit(resume).code, 6);
+    let still = project.ambit(resume);
+    assert_eq!(still.code, 6);
+    assert!(still.out.contains("waits for    the person: dependency.add for prop_"), "{}", still.out);
     let approved = decide(&project, "approve", &proposal, &digest, "approver.key").well();
     assert!(approved.out.contains("waits for the run to be driven on"), "{}", approved.out);
     resume[5] = "--quiet";
