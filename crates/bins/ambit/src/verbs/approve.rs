@@ -1,19 +1,16 @@
-use std::io::{BufRead as _, Write as _};
-
 use ambit_ids::{DurationMs, ProposalId};
 use ambit_orchestrator::{InboxCommand, RunRef, SignedDecision};
 use ambit_ports::store::StoreError;
-use ambit_projects::ApproverCredential;
 use ambit_run::{ApprovalVerdict, PendingApproval};
 use serde_json::json;
 
 use crate::answer::Answer;
-use crate::cli::{CredentialArgs, DecideArgs};
+use crate::cli::DecideArgs;
 use crate::compose::Services;
 use crate::context::Context;
+use crate::credential::credential;
 use crate::decision::{asked, waiting};
 use crate::failure::Failure;
-use crate::input_file::read_bytes;
 
 /// Decides about a proposal. The decision is signed here, and left for whoever drives the run.
 pub(crate) async fn decide(
@@ -30,7 +27,7 @@ pub(crate) async fn decide(
         )
         .help("look at the proposal again with `ambit run show`, and quote its digest"));
     }
-    let credential = credential(context, &arguments.credential)?;
+    let credential = credential(context, &arguments.credential).await?;
     let verdict = if approve { ApprovalVerdict::Approved } else { ApprovalVerdict::Rejected };
     let (approver, signature) = services
         .projects
@@ -131,24 +128,4 @@ async fn wait_until_taken(
         services.clock.sleep_until(services.clock.now().saturating_add(DurationMs::new(50))).await;
     }
     Ok(false)
-}
-
-/// The credential of the person who acts, from a file or from the terminal. It is never taken from the environment,
-/// which every program that is started inherits.
-pub(crate) fn credential(context: &Context, named: &CredentialArgs) -> Result<ApproverCredential, Failure> {
-    let refused = |error: ambit_projects::CredentialError| Failure::of("CREDENTIAL_REFUSED", &error);
-    if let Some(file) = &named.credential_file {
-        let bytes = read_bytes(file, 4096)?;
-        return ApproverCredential::read(&String::from_utf8_lossy(&bytes)).map_err(refused);
-    }
-    if !context.can_ask() {
-        return Err(Failure::new("CREDENTIAL_REFUSED", "approving needs the credential of an approver")
-            .help("name the file with --credential-file, or run this at a terminal"));
-    }
-    let _ = write!(std::io::stderr(), "approver credential: ");
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).map_err(|error| {
-        Failure::new("CREDENTIAL_REFUSED", format!("the terminal cannot be read: {error}"))
-    })?;
-    ApproverCredential::read(&line).map_err(refused)
 }
