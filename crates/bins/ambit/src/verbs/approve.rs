@@ -1,5 +1,5 @@
 use ambit_ids::{DurationMs, ProposalId};
-use ambit_orchestrator::{InboxCommand, RunRef, SignedDecision};
+use ambit_orchestrator::{Driver, InboxCommand, RunRef, SignedDecision};
 use ambit_ports::store::StoreError;
 use ambit_run::{ApprovalVerdict, PendingApproval};
 use serde_json::json;
@@ -113,17 +113,24 @@ async fn find(
         .help("`ambit run list` shows the runs that need an approval"))
 }
 
-/// Waits a little for the process that drives the run. A run that nobody drives takes the decision later.
+/// Waits a little for the process that drives the run, as long as there is one. A run that nobody drives takes the
+/// decision later.
 async fn wait_until_taken(
     services: &Services,
     run: &RunRef,
     question: &PendingApproval,
 ) -> Result<bool, Failure> {
     for _ in 0..20 {
+        // Asked for first: whoever drives it may take the decision and be done before it is looked at.
+        let driver =
+            services.orchestrator.driver(run).await.map_err(|error| Failure::of(error.code(), &error))?;
         let state =
             services.orchestrator.state(run).await.map_err(|error| Failure::of(error.code(), &error))?;
         if asked(&state) != Some(question) {
             return Ok(true);
+        }
+        if driver != Driver::Process {
+            return Ok(false);
         }
         services.clock.sleep_until(services.clock.now().saturating_add(DurationMs::new(50))).await;
     }

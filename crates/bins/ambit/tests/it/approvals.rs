@@ -1,5 +1,7 @@
 //! A person decides about one proposal, with a credential that no run can read.
 
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
 use crate::rig::{DEPENDENCY, FIX, GATE, PLAN, Project, patch, transcript};
@@ -146,6 +148,7 @@ fn nobody_is_waited_for_where_nobody_may_be_asked() {
 
 // proves E-H03
 // break crates/bins/ambit/src/verbs/approve.rs: `one.approver == other.approver && one.approved == other.approved` -> `true`
+// break crates/bins/ambit/src/verbs/approve.rs: `if driver != Driver::Process {` -> `if false {`
 // break crates/bins/ambit/src/decision.rs: `decision.proposal == asked.proposal` -> `decision.proposal != asked.proposal`
 #[test]
 fn a_decision_that_waits_is_told_and_not_reversed() {
@@ -172,7 +175,13 @@ fn a_decision_that_waits_is_told_and_not_reversed() {
     let reversed = decide(&project, "approve", &proposal, &digest, "approver.key");
     assert!(reversed.code == 2 && reversed.err.contains("error[DECISION_WAITS]"), "{reversed:?}");
     assert!(reversed.err.contains("is rejected by ada already"), "{reversed:?}");
-    assert_eq!(decide(&project, "deny", &proposal, &digest, "approver.key").well().out, first.out);
+    let mut least = Duration::MAX;
+    for _ in 0..3 {
+        let began = Instant::now();
+        assert_eq!(decide(&project, "deny", &proposal, &digest, "approver.key").well().out, first.out);
+        least = least.min(began.elapsed());
+    }
+    assert!(least < Duration::from_secs(1), "it waited for a driver that there is not: {least:?}");
 
     project.ambit(["run", "resume", "alone", "--agent", "alone.agent.yaml", "--quiet"]);
     let ended = project.show("alone");
