@@ -24,7 +24,8 @@ pub(crate) async fn waiting(
     run: &RunRef,
     asked: &PendingApproval,
 ) -> Result<Option<SignedDecision>, Failure> {
-    let left = services.store.inbox(&run.stream()).await.map_err(|error| Failure::of(error.code(), &error))?;
+    let left =
+        services.store.inbox(&run.stream()).await.map_err(|error| Failure::of(error.code(), &error))?;
     if left.is_empty() {
         return Ok(None);
     }

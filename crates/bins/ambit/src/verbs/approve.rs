@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::answer::Answer;
 use crate::cli::DecideArgs;
 use crate::compose::Services;
-use crate::context::Context;
+use crate::context::{Context, ambit_in};
 use crate::credential::credential;
 use crate::decision::{asked, waiting};
 use crate::failure::Failure;
@@ -92,7 +92,11 @@ fn comes_second(run: &RunRef, first: &SignedDecision) -> Failure {
         "DECISION_WAITS",
         format!("{proposal} is {verdict} by {approver} already, and the run takes that when it is driven on"),
     )
-    .help(format!("nothing was changed; `ambit run show {}` says how it goes on", run.run))
+    .help(format!(
+        "nothing was changed; `{} run show {}` says how it goes on",
+        ambit_in(&run.scope),
+        run.run
+    ))
 }
 
 /// The run that waits for this proposal.

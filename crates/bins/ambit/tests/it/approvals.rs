@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::rig::{DEPENDENCY, FIX, GATE, PLAN, Project, patch, transcript};
+use crate::rig::{Answered, DEPENDENCY, FIX, GATE, PLAN, Project, patch, transcript};
 
 const ASK: &str = "    - say: { tool: request_scoped_approval, input: { proposalId: \"${proposal}\", capability: \
                    dependency.add, reason: Greeting needs it } }\n";
@@ -28,7 +28,7 @@ fn question(project: &Project, run: &str) -> (String, String) {
     (text(&asked["proposal"]), text(&asked["digest"]))
 }
 
-fn decide(project: &Project, verdict: &str, proposal: &str, digest: &str, key: &str) -> crate::rig::Answered {
+fn decide(project: &Project, verdict: &str, proposal: &str, digest: &str, key: &str) -> Answered {
     project.ambit([verdict, proposal, "--digest", digest, "--credential-file", key])
 }
 
@@ -172,16 +172,22 @@ fn a_decision_that_waits_is_told_and_not_reversed() {
         assert!(!page.contains(part), "{part}: {page}");
     }
 
-    let reversed = decide(&project, "approve", &proposal, &digest, "approver.key");
-    assert!(reversed.code == 2 && reversed.err.contains("error[DECISION_WAITS]"), "{reversed:?}");
-    assert!(reversed.err.contains("is rejected by ada already"), "{reversed:?}");
-    let mut least = Duration::MAX;
-    for _ in 0..3 {
-        let began = Instant::now();
-        assert_eq!(decide(&project, "deny", &proposal, &digest, "approver.key").well().out, first.out);
-        least = least.min(began.elapsed());
-    }
-    assert!(least < Duration::from_secs(1), "it waited for a driver that there is not: {least:?}");
+    let least = |verdict: &str, holds: &dyn Fn(&Answered) -> bool| {
+        let timed = (0..3).map(|_| {
+            let began = Instant::now();
+            let answered = decide(&project, verdict, &proposal, &digest, "approver.key");
+            assert!(holds(&answered), "{answered:?}");
+            began.elapsed()
+        });
+        timed.min().unwrap()
+    };
+    let refused = least("approve", &|reversed| {
+        let told = ["error[DECISION_WAITS]", "is rejected by ada already"];
+        reversed.code == 2 && told.iter().all(|told| reversed.err.contains(told))
+    });
+    let repeated = least("deny", &|again| again.code == 0 && again.out == first.out);
+    let waited = repeated.saturating_sub(refused);
+    assert!(waited < Duration::from_millis(700), "it waited for a driver that there is not: {waited:?}");
 
     project.ambit(["run", "resume", "alone", "--agent", "alone.agent.yaml", "--quiet"]);
     let ended = project.show("alone");
