@@ -1,5 +1,6 @@
 //! A person decides about one proposal, with a credential that no run can read.
 
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -194,6 +195,26 @@ fn a_decision_that_waits_is_told_and_not_reversed() {
     assert!(ended.get("decision").is_none() && ended["awaiting"] == "nobody", "{ended}");
     assert!(!ended["changedFiles"].to_string().contains("requirements.txt"), "{ended}");
     project.ambit(["trace", "verify", "alone"]).well();
+}
+
+#[test]
+fn of_decisions_that_are_made_at_once_one_counts_and_the_others_are_told_so() {
+    let project = Project::new();
+    let mut words = project.start_words("alone", &asking());
+    words.push("--no-input".to_owned());
+    assert_eq!(project.ambit(&words).code, 6);
+    let (proposal, digest) = question(&project, "alone");
+    let both = ["approve", "deny"].map(|verdict| {
+        let words = [verdict, &proposal, "--digest", &digest, "--credential-file", "approver.key"];
+        project.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    });
+    let [approved, denied] = both.map(|child| Answered::of(child.wait_with_output().unwrap()));
+    let (verdict, other) = if approved.code == 0 { ("approved", denied) } else { ("rejected", approved) };
+    assert!(other.code == 2 && other.err.contains("error[DECISION_WAITS]"), "{other:?}");
+    assert_eq!(project.show("alone")["decision"]["decision"], verdict);
+    project.ambit(["run", "resume", "alone", "--agent", "alone.agent.yaml", "--quiet"]);
+    let changed = project.show("alone")["changedFiles"].to_string();
+    assert_eq!(changed.contains("requirements.txt"), verdict == "approved", "{changed}");
 }
 
 // proves E-H04

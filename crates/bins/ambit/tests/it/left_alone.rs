@@ -73,7 +73,6 @@ fn while_a_process_drives_a_run_nobody_else_can_and_nobody_is_told_that_it_is_go
     kill(driving);
 }
 
-// break crates/bins/ambit/src/context.rs: `unwrap_or(default) != wanted {` -> `unwrap_or(default) == "" {`
 #[test]
 fn a_command_that_is_told_for_copying_acts_on_the_project_that_it_was_told_of() {
     let project = Project::new();
