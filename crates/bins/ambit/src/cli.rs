@@ -10,6 +10,11 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
 
+/// The variable that names the organisation, and the organisation where nothing does.
+pub(crate) const ORGANIZATION: (&str, &str) = ("AMBIT_ORG", "local");
+/// The variable that names the project, and the project where nothing does.
+pub(crate) const PROJECT: (&str, &str) = ("AMBIT_PROJECT", "default");
+
 /// Runs coding agents as bounded, visible, revisioned jobs.
 ///
 /// An agent only proposes; a policy outside of it decides, gates run in a sandbox without a network, and everything that
@@ -38,10 +43,10 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
     /// The organisation.
-    #[arg(long, global = true, env = "AMBIT_ORG", default_value = "local", value_name = "ORG")]
+    #[arg(long, global = true, env = ORGANIZATION.0, default_value = ORGANIZATION.1, value_name = "ORG")]
     pub(crate) org: OrganizationId,
     /// The project.
-    #[arg(long, global = true, env = "AMBIT_PROJECT", default_value = "default", value_name = "PROJECT")]
+    #[arg(long, global = true, env = PROJECT.0, default_value = PROJECT.1, value_name = "PROJECT")]
     pub(crate) project: ProjectId,
 }
 

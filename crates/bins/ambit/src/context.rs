@@ -5,7 +5,7 @@ use ambit_ids::{RunId, RunName, Scope};
 use ambit_orchestrator::{DriveError, RunRef};
 use ambit_run::State;
 
-use crate::cli::Global;
+use crate::cli::{Global, ORGANIZATION, PROJECT};
 use crate::compose::Services;
 use crate::failure::Failure;
 use crate::home::Home;
@@ -69,6 +69,24 @@ impl Context {
         let name = std::env::var("USER").ok().filter(|name| RunName::new(name.clone()).is_ok());
         name.unwrap_or_else(|| "user".to_owned())
     }
+}
+
+/// How a command that is told for copying begins: with the options that it needs to act on this project where it is told.
+pub(crate) fn ambit(organization: &str, project: &str) -> String {
+    let mut words = "ambit".to_owned();
+    for (option, (variable, default), wanted) in
+        [("--org", ORGANIZATION, organization), ("--project", PROJECT, project)]
+    {
+        if std::env::var(variable).as_deref().unwrap_or(default) != wanted {
+            words.extend([" ", option, " ", wanted]);
+        }
+    }
+    words
+}
+
+/// The same, for a scope.
+pub(crate) fn ambit_in(scope: &Scope) -> String {
+    ambit(scope.organization.as_str(), scope.project.as_str())
 }
 
 impl Services {

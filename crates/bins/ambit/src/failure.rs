@@ -93,6 +93,12 @@ impl Failure {
         self
     }
 
+    /// The same failure with another exit code.
+    pub(crate) const fn exiting(mut self, exit: u8) -> Self {
+        self.exit = exit;
+        self
+    }
+
     pub(crate) const fn exit(&self) -> u8 {
         self.exit
     }
@@ -196,6 +202,7 @@ fn is_usage(code: &str) -> bool {
                 | "APPROVER_EXISTS"
                 | "BLUEPRINT_TOO_LARGE"
                 | "BLUEPRINT_UNFIT"
+                | "DECISION_WAITS"
                 | "FIXTURE_MIXED"
                 | "GATE_UNKNOWN"
                 | "IMAGE_MIXED"

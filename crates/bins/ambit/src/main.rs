@@ -7,6 +7,8 @@ mod calls;
 mod cli;
 mod compose;
 mod context;
+mod credential;
+mod decision;
 mod failure;
 mod home;
 mod input_file;

@@ -46,10 +46,17 @@ pub(crate) fn columns(stream: impl AsFd) -> Option<usize> {
 }
 
 /// The text with no line wider than so many columns, as far as its words allow. What goes on stands below the last
-/// column that begins in the left half. A command that is to be copied stays in one line.
+/// column that begins in the left half. A command that is to be copied keeps the lines that it has.
 pub(crate) fn folded(text: &str, columns: Option<usize>) -> String {
     let Some(columns) = columns else { return text.to_owned() };
-    text.split_inclusive('\n').map(|line| folded_line(line, columns)).collect()
+    let mut goes_on = false;
+    text.split_inclusive('\n')
+        .map(|line| {
+            let is_of_command = goes_on && line.trim_start().starts_with("--");
+            goes_on = line.trim_end().ends_with('\\');
+            if is_of_command { line.to_owned() } else { folded_line(line, columns) }
+        })
+        .collect()
 }
 
 fn folded_line(line: &str, columns: usize) -> String {
@@ -93,7 +100,9 @@ fn cut(text: &str, columns: usize) -> String {
 /// Whether a line tells a command, at its beginning or in a column.
 fn holds_command(line: &str) -> bool {
     let begins = |with| line.trim_start().starts_with(with);
-    let follows = |(_, after): (&str, &str)| after.starts_with(|c: char| c.is_ascii_lowercase());
+    let follows = |(_, after): (&str, &str)| {
+        after.starts_with("--") || after.starts_with(|c: char| c.is_ascii_lowercase())
+    };
     begins("AMBIT_HOME=") || begins("ambit ") || line.split_once("  ambit ").is_some_and(follows)
 }
 
@@ -139,6 +148,12 @@ mod tests {
             folded("  ambit approve prop --digest sha256:0\n", Some(24)),
             "  ambit approve prop --digest sha256:0\n"
         );
+        let elsewhere = "next         ambit --org acme --project p run show first   every call\n";
+        assert_eq!(folded(elsewhere, Some(40)), elsewhere);
+        let goes_on = format!("  ambit approve prop \\\n    --digest sha256:{}\n", "0".repeat(64));
+        assert_eq!(folded(&goes_on, Some(80)), goes_on);
+        let alone = "    --digest is what it must quote\n";
+        assert_eq!(folded(alone, Some(30)), "    --digest is what it must\n      quote\n");
     }
 
     #[test]

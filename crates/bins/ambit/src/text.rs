@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use ambit_evidence::v1::ProjectBody;
-use ambit_ids::{Digest, UnixMs};
-use ambit_orchestrator::{LimitView, RunView, ended};
+use ambit_ids::UnixMs;
+use ambit_orchestrator::{ApprovalView, LimitView, RunView, ended};
 use ambit_run::{CallDecided, CallOutcome, Event, Observation, ToolCall};
 
+use crate::context::ambit;
 use crate::terminal::counted;
 
 /// What a person reads of an event; `None` for events that only keep the books.
@@ -160,7 +161,7 @@ pub(crate) fn run_page(view: &RunView, calls: &str, asked: &str, now: UnixMs) ->
             approval.state, approval.capability, approval.proposal, approval.expires
         );
         if approval.expected_sequence.is_some() {
-            let _ = write!(page, "{asked}{}", how_to_decide(&approval.proposal, approval.digest));
+            let _ = write!(page, "{asked}{}", how_to_decide(view, approval));
         }
     }
     if let Some(last) = &view.last_observation {
@@ -177,23 +178,28 @@ pub(crate) fn run_page(view: &RunView, calls: &str, asked: &str, now: UnixMs) ->
     page
 }
 
+/// How a command about this run begins.
+fn ambit_of(view: &RunView) -> String {
+    ambit(&view.organization, &view.project)
+}
+
 /// What whoever followed a run may want to do now.
 pub(crate) fn next_steps(view: &RunView) -> String {
-    let named = view.name.as_deref().unwrap_or(view.run.as_str());
+    let (ambit, named) = (ambit_of(view), view.name.as_deref().unwrap_or(view.run.as_str()));
     let mut text = String::new();
     if view.preview_ready {
         let (base, revision) = (&view.pins.base, &view.revision);
         let _ =
-            writeln!(text, "next         ambit revision diff {base} {revision}   what changed, as a patch");
+            writeln!(text, "next         {ambit} revision diff {base} {revision}   what changed, as a patch");
         let _ =
-            writeln!(text, "             ambit run export {named} --out DIR   its files, in DIR/revision");
+            writeln!(text, "             {ambit} run export {named} --out DIR   its files, in DIR/revision");
     } else if view.stop_reason.is_some() {
-        let _ = writeln!(text, "next         ambit run show {named}   every call, and why one was denied");
+        let _ = writeln!(text, "next         {ambit} run show {named}   every call, and why one was denied");
         if let Some(failed) =
             view.gates.iter().find(|gate| !gate.attempts.is_empty() && gate.status != "passed")
         {
             let _ =
-                writeln!(text, "             ambit gate show {named} {}   what the gate said", failed.gate);
+                writeln!(text, "             {ambit} gate show {named} {}   what the gate said", failed.gate);
         }
     }
     text
@@ -201,24 +207,25 @@ pub(crate) fn next_steps(view: &RunView) -> String {
 
 /// What is said of a run that nobody drives: why, as far as it is known, and what goes on with it.
 pub(crate) fn left_alone(view: &RunView, is_gone: bool) -> String {
-    let named = view.name.as_deref().unwrap_or(view.run.as_str());
+    let (ambit, named) = (ambit_of(view), view.name.as_deref().unwrap_or(view.run.as_str()));
     let why =
         if is_gone { "the process that drove it is gone" } else { "no process holds its lease any more" };
     let mut text = format!("\nnobody drives this run now: {why}\n");
     let _ = writeln!(
         text,
-        "next         ambit run resume {named} --agent FILE   goes on with it, by the same agent"
+        "next         {ambit} run resume {named} --agent FILE   goes on with it, by the same agent"
     );
-    if view.phase == "needs-approval" {
+    if view.awaiting == "person" {
         let _ = writeln!(text, "             after its approval is decided, which waits for that");
     }
-    let _ = writeln!(text, "             ambit run cancel {named}   ends it");
+    let _ = writeln!(text, "             {ambit} run cancel {named}   ends it");
     text
 }
 
 /// How to decide what a run waits for.
-fn how_to_decide(proposal: &str, digest: Digest) -> String {
-    let decide = |verdict| format!("  ambit {verdict} {proposal} \\\n    --digest {digest}\n");
+fn how_to_decide(view: &RunView, approval: &ApprovalView) -> String {
+    let (ambit, proposal, digest) = (ambit_of(view), &approval.proposal, approval.digest);
+    let decide = |verdict| format!("  {ambit} {verdict} {proposal} \\\n    --digest {digest}\n");
     format!("{}{}", decide("approve"), decide("deny"))
 }
 

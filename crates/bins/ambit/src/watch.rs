@@ -3,6 +3,7 @@ use std::io::Write as _;
 use ambit_orchestrator::Observer;
 use ambit_run::{Event, State};
 
+use crate::context::ambit_in;
 use crate::terminal::{columns, folded, printable};
 use crate::text::line;
 
@@ -30,7 +31,8 @@ impl Observer for Narrator {
                 let _ = writeln!(out, "{}", folded(&line, columns(&out)));
             }
             if let (Event::ApprovalRequested { .. }, Some(dossier)) = (event, state.dossier()) {
-                let _ = writeln!(out, "             ambit run show {}   what it is about", dossier.pins.run);
+                let (ambit, run) = (ambit_in(&dossier.pins.scope), &dossier.pins.run);
+                let _ = writeln!(out, "             {ambit} run show {run}   what it is about");
             }
         }
     }

@@ -35,7 +35,8 @@ pub struct RunView {
     pub stop_reason: Option<String>,
     /// What is wanted.
     pub goal: String,
-    /// Who must act next: `agent`, `policy`, `sandbox`, `person`, `nobody`.
+    /// Who must act next: `agent`, `policy`, `sandbox`, `person`, `nobody`; `driver` where whoever looks knows of a
+    /// decision that the run has not taken yet.
     pub awaiting: String,
     /// What that one must do.
     pub awaiting_what: String,
@@ -180,14 +181,14 @@ fn awaiting(state: &State) -> (&'static str, String) {
             ("sandbox", format!("{:?} after {}", closing.cleanup, closing.reason).to_lowercase())
         }
         State::Open(open) => match &open.stage {
+            Stage::Approval { pending, .. } => {
+                ("person", format!("{} for {}", pending.capability, pending.proposal))
+            }
             _ if open.sandbox.is_none() => ("sandbox", "a sandbox is being made ready".to_owned()),
             Stage::Sandbox => ("sandbox", "a sandbox is being made ready".to_owned()),
             Stage::Agent(turn) => ("agent", format!("turn {}", turn.turn)),
             Stage::Call(flight) => ("policy", format!("{} is being performed", flight.call.tool())),
             Stage::Observed => none,
-            Stage::Approval { pending, .. } => {
-                ("person", format!("{} for {}", pending.capability, pending.proposal))
-            }
             Stage::HiddenChecks(_) => ("policy", "acceptance is being derived".to_owned()),
         },
     }

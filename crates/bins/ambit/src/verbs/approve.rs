@@ -1,17 +1,16 @@
-use std::io::{BufRead as _, Write as _};
-
 use ambit_ids::{DurationMs, ProposalId};
-use ambit_orchestrator::{InboxCommand, RunRef, SignedDecision};
-use ambit_projects::ApproverCredential;
-use ambit_run::{ApprovalVerdict, PendingApproval, Stage, State};
+use ambit_orchestrator::{Driver, InboxCommand, RunRef, SignedDecision};
+use ambit_ports::store::StoreError;
+use ambit_run::{ApprovalVerdict, PendingApproval};
 use serde_json::json;
 
 use crate::answer::Answer;
-use crate::cli::{CredentialArgs, DecideArgs};
+use crate::cli::DecideArgs;
 use crate::compose::Services;
-use crate::context::Context;
+use crate::context::{Context, ambit_in};
+use crate::credential::credential;
+use crate::decision::{asked, waiting};
 use crate::failure::Failure;
-use crate::input_file::read_bytes;
 
 /// Decides about a proposal. The decision is signed here, and left for whoever drives the run.
 pub(crate) async fn decide(
@@ -28,7 +27,7 @@ pub(crate) async fn decide(
         )
         .help("look at the proposal again with `ambit run show`, and quote its digest"));
     }
-    let credential = credential(context, &arguments.credential)?;
+    let credential = credential(context, &arguments.credential).await?;
     let verdict = if approve { ApprovalVerdict::Approved } else { ApprovalVerdict::Rejected };
     let (approver, signature) = services
         .projects
@@ -42,21 +41,61 @@ pub(crate) async fn decide(
         )
         .await
         .map_err(|error| Failure::of(error.code(), &error))?;
-    let command = InboxCommand::Decide(SignedDecision {
+    let decision = SignedDecision {
         proposal: pending.proposal.clone(),
         digest: pending.digest,
         expected_sequence: pending.asked_at,
         approved: approve,
         approver: approver.clone(),
         signature,
-    });
-    let bytes = command.to_canonical().map_err(|error| Failure::of("DECISION_UNWRITABLE", &error))?;
-    services.store.send(&run.stream(), bytes).await.map_err(|error| Failure::of(error.code(), &error))?;
+    };
+    leave(&services, &run, &pending, decision).await?;
     let taken = wait_until_taken(&services, &run, &pending).await?;
     let state = if taken { "and the run has taken it" } else { "and waits for the run to be driven on" };
     Ok(Answer::new(
         format!("{} is {} by {approver}, {state}\n", pending.proposal, verdict.as_str()),
         json!({"proposal": pending.proposal, "decision": verdict.as_str(), "approver": approver, "taken": taken}),
+    ))
+}
+
+/// Leaves a decision for the run, which takes the first one. The same decision is left once; another one is refused.
+async fn leave(
+    services: &Services,
+    run: &RunRef,
+    asked: &PendingApproval,
+    decision: SignedDecision,
+) -> Result<(), Failure> {
+    if let Some(first) = waiting(services, run, asked).await? {
+        return if is_same(&first, &decision) { Ok(()) } else { Err(comes_second(run, &first)) };
+    }
+    let command = InboxCommand::Decide(decision.clone());
+    let bytes = command.to_canonical().map_err(|error| Failure::of("DECISION_UNWRITABLE", &error))?;
+    let failed = |error: StoreError| Failure::of(error.code(), &error);
+    let id = services.store.send(&run.stream(), bytes).await.map_err(failed)?;
+    // Somebody else may have decided since the first look.
+    match waiting(services, run, asked).await? {
+        Some(first) if !is_same(&first, &decision) => {
+            services.store.dismiss(&run.stream(), id).await.map_err(failed)?;
+            Err(comes_second(run, &first))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_same(one: &SignedDecision, other: &SignedDecision) -> bool {
+    one.approver == other.approver && one.approved == other.approved
+}
+
+fn comes_second(run: &RunRef, first: &SignedDecision) -> Failure {
+    let (proposal, verdict, approver) = (&first.proposal, first.verdict().as_str(), &first.approver);
+    Failure::new(
+        "DECISION_WAITS",
+        format!("{proposal} is {verdict} by {approver} already, and the run takes that when it is driven on"),
+    )
+    .help(format!(
+        "nothing was changed; `{} run show {}` says how it goes on",
+        ambit_in(&run.scope),
+        run.run
     ))
 }
 
@@ -70,10 +109,7 @@ async fn find(
         let run = RunRef { scope: context.scope.clone(), run };
         let state =
             services.orchestrator.state(&run).await.map_err(|error| Failure::of(error.code(), &error))?;
-        if let State::Open(open) = &state
-            && let Stage::Approval { pending, .. } = &open.stage
-            && pending.proposal == *proposal
-        {
+        if let Some(pending) = asked(&state).filter(|pending| pending.proposal == *proposal) {
             return Ok((run, pending.clone()));
         }
     }
@@ -81,41 +117,26 @@ async fn find(
         .help("`ambit run list` shows the runs that need an approval"))
 }
 
-/// Waits a little for the process that drives the run. A run that nobody drives takes the decision later.
+/// Waits a little for the process that drives the run, as long as there is one. A run that nobody drives takes the
+/// decision later.
 async fn wait_until_taken(
     services: &Services,
     run: &RunRef,
-    asked: &PendingApproval,
+    question: &PendingApproval,
 ) -> Result<bool, Failure> {
     for _ in 0..20 {
+        // Asked for first: whoever drives it may take the decision and be done before it is looked at.
+        let driver =
+            services.orchestrator.driver(run).await.map_err(|error| Failure::of(error.code(), &error))?;
         let state =
             services.orchestrator.state(run).await.map_err(|error| Failure::of(error.code(), &error))?;
-        let waits = matches!(&state, State::Open(open)
-            if matches!(&open.stage, Stage::Approval { pending, .. } if pending == asked));
-        if !waits {
+        if asked(&state) != Some(question) {
             return Ok(true);
+        }
+        if driver != Driver::Process {
+            return Ok(false);
         }
         services.clock.sleep_until(services.clock.now().saturating_add(DurationMs::new(50))).await;
     }
     Ok(false)
-}
-
-/// The credential of the person who acts, from a file or from the terminal. It is never taken from the environment,
-/// which every program that is started inherits.
-pub(crate) fn credential(context: &Context, named: &CredentialArgs) -> Result<ApproverCredential, Failure> {
-    let refused = |error: ambit_projects::CredentialError| Failure::of("CREDENTIAL_REFUSED", &error);
-    if let Some(file) = &named.credential_file {
-        let bytes = read_bytes(file, 4096)?;
-        return ApproverCredential::read(&String::from_utf8_lossy(&bytes)).map_err(refused);
-    }
-    if !context.can_ask() {
-        return Err(Failure::new("CREDENTIAL_REFUSED", "approving needs the credential of an approver")
-            .help("name the file with --credential-file, or run this at a terminal"));
-    }
-    let _ = write!(std::io::stderr(), "approver credential: ");
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).map_err(|error| {
-        Failure::new("CREDENTIAL_REFUSED", format!("the terminal cannot be read: {error}"))
-    })?;
-    ApproverCredential::read(&line).map_err(refused)
 }

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::cli::BlueprintVerb;
 use crate::context::Context;
+use crate::credential::credential;
 use crate::failure::Failure;
 use crate::input_file::read_document;
 use crate::new_file::made;
-use crate::verbs::approve::credential;
 
 /// A valid blueprint with remarks, and the name in it that is replaced.
 const TEMPLATE: &str = include_str!("blueprint.yaml");
@@ -34,7 +34,7 @@ pub(crate) async fn run(context: &Context, verb: BlueprintVerb) -> Result<Answer
         BlueprintVerb::Approve { file, credential: named } => {
             let blueprint = read_document(&file, Blueprint::parse)?;
             let services = context.open()?;
-            let credential = credential(context, &named)?;
+            let credential = credential(context, &named).await?;
             let digest = services
                 .projects
                 .approve(&context.scope, &blueprint, &credential)

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::answer::Answer;
 use crate::cli::{ReviseArgs, RunVerb, StartArgs};
 use crate::compose::Services;
-use crate::context::Context;
+use crate::context::{Context, ambit_in};
 use crate::failure::{Failure, exit};
 use crate::input_file::{read_bytes, read_document};
 use crate::interrupt::interrupted;
@@ -185,8 +185,10 @@ async fn cancel(context: &Context, named: &str) -> Result<Answer, Failure> {
     let services = context.open()?;
     let (run, state) = services.run(&context.scope, named).await?;
     if matches!(state, State::Ended(_)) {
-        return Err(Failure::new("RUN_ENDED", format!("{} has ended already", run.run))
-            .help(format!("nothing was changed; `ambit run show {named}` says how it ended")));
+        return Err(Failure::new("RUN_ENDED", format!("{} has ended already", run.run)).help(format!(
+            "nothing was changed; `{} run show {named}` says how it ended",
+            ambit_in(&context.scope)
+        )));
     }
     leave_cancel(&services, &run).await?;
     let narrator = Narrator::new(context.is_quiet());
@@ -243,8 +245,11 @@ async fn revise(context: &Context, arguments: ReviseArgs) -> Result<Answer, Fail
         .await
         .map_err(|error| Failure::of(error.code(), &error))?;
     let text = format!(
-        "the wish is recorded under {} of {}; the approved job stays as it is\n{request}\nstart a run on it with `ambit run start --base {} --request {request} ...`\n",
-        wish.case, wish.blueprint, wish.revision
+        "the wish is recorded under {} of {}; the approved job stays as it is\n{request}\nstart a run on it with `{} run start --base {} --request {request} ...`\n",
+        wish.case,
+        wish.blueprint,
+        ambit_in(&context.scope),
+        wish.revision
     );
     Ok(Answer::new(
         text,

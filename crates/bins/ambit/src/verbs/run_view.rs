@@ -10,6 +10,7 @@ use crate::answer::Answer;
 use crate::calls::{calls, patches, section};
 use crate::compose::Services;
 use crate::context::Context;
+use crate::decision::{Waiting, asked, waiting};
 use crate::failure::{Failure, exit};
 use crate::interrupt::interrupted;
 use crate::question::{Question, question};
@@ -27,11 +28,16 @@ async fn page(services: &Services, run: &RunRef, state: &State, with_calls: bool
     let links = links(services, run).await?;
     let now = as_of(services, &links, state)?;
     let missing = || Failure::new("RUN_NOT_FOUND", "there is no such run");
-    let seen = view(state, now).ok_or_else(missing)?;
+    let mut seen = view(state, now).ok_or_else(missing)?;
+    let decided = match asked(state) {
+        Some(pending) => waiting(services, run, pending).await?,
+        None => None,
+    };
+    let decided = decided.map(|decision| Waiting::correct(&decision, &mut seen));
     let calls = calls(&links);
     let section = if with_calls { section(&calls) } else { String::new() };
-    let asked = question(services, &run.scope, &links, &seen).await?;
-    let asked_page = asked.as_ref().map(Question::page).unwrap_or_default();
+    let question = question(services, &run.scope, &links, &seen).await?;
+    let asked_page = question.as_ref().map(Question::page).unwrap_or_default();
     let mut text = run_page(&seen, &section, &asked_page, now);
     let driver = driver(services, run, state).await?;
     match driver {
@@ -44,8 +50,11 @@ async fn page(services: &Services, run: &RunRef, state: &State, with_calls: bool
     let mut answer = Answer::of(text, &seen)?.prose().exiting(exit_of(state));
     answer.json["driver"] = json!(driver.map(Driver::as_str));
     answer.json["calls"] = json!(calls);
-    if let Some(asked) = asked {
-        answer.json["question"] = json!(asked);
+    if let Some(question) = question {
+        answer.json["question"] = json!(question);
+    }
+    if let Some(decided) = decided {
+        answer.json["decision"] = json!(decided);
     }
     answer.json["patches"] = json!(state.dossier().map(patches));
     Ok(answer)

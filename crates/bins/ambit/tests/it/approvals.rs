@@ -1,8 +1,11 @@
 //! A person decides about one proposal, with a credential that no run can read.
 
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
-use crate::rig::{DEPENDENCY, FIX, GATE, PLAN, Project, patch, transcript};
+use crate::rig::{Answered, DEPENDENCY, FIX, GATE, PLAN, Project, patch, transcript};
 
 const ASK: &str = "    - say: { tool: request_scoped_approval, input: { proposalId: \"${proposal}\", capability: \
                    dependency.add, reason: Greeting needs it } }\n";
@@ -26,7 +29,7 @@ fn question(project: &Project, run: &str) -> (String, String) {
     (text(&asked["proposal"]), text(&asked["digest"]))
 }
 
-fn decide(project: &Project, verdict: &str, proposal: &str, digest: &str, key: &str) -> crate::rig::Answered {
+fn decide(project: &Project, verdict: &str, proposal: &str, digest: &str, key: &str) -> Answered {
     project.ambit([verdict, proposal, "--digest", digest, "--credential-file", key])
 }
 
@@ -112,6 +115,7 @@ fn what_is_denied_is_never_done() {
 }
 
 // proves E-H03
+// break crates/control-plane/orchestrator/src/view.rs: `("person", format!("{} for {}", pending.capability, pending.proposal))` -> `none`
 // break crates/bins/ambit/src/verbs/run_view.rs: `(Some(Phase::NeedsApproval), _) => exit::NEEDS_APPROVAL,` -> `(Some(Phase::NeedsApproval), _) => exit::OK,`
 #[test]
 fn nobody_is_waited_for_where_nobody_may_be_asked() {
@@ -132,13 +136,85 @@ fn nobody_is_waited_for_where_nobody_may_be_asked() {
 
     // Nothing has changed for who asks again; once a person decided, the run goes on from there.
     let mut resume = ["run", "resume", "alone", "--agent", "alone.agent.yaml", "--no-input"];
-    assert_eq!(project.ambit(resume).code, 6);
+    let still = project.ambit(resume);
+    assert_eq!(still.code, 6);
+    assert!(still.out.contains("waits for    the person: dependency.add for prop_"), "{}", still.out);
     let approved = decide(&project, "approve", &proposal, &digest, "approver.key").well();
     assert!(approved.out.contains("waits for the run to be driven on"), "{}", approved.out);
     resume[5] = "--quiet";
     let ended = project.ambit(resume).well();
     assert!(ended.out.contains("completed") && ended.out.contains("requirements.txt"), "{}", ended.out);
     project.ambit(["trace", "verify", "alone"]).well();
+}
+
+// proves E-H03
+// break crates/bins/ambit/src/verbs/approve.rs: `one.approver == other.approver && one.approved == other.approved` -> `true`
+// break crates/bins/ambit/src/verbs/approve.rs: `if driver != Driver::Process {` -> `if false {`
+// break crates/bins/ambit/src/decision.rs: `decision.proposal == asked.proposal` -> `decision.proposal != asked.proposal`
+#[test]
+fn a_decision_that_waits_is_told_and_not_reversed() {
+    let project = Project::new();
+    let mut words = project.start_words("alone", &asking());
+    words.push("--no-input".to_owned());
+    assert_eq!(project.ambit(&words).code, 6);
+    let (proposal, digest) = question(&project, "alone");
+    let first = decide(&project, "deny", &proposal, &digest, "approver.key").well();
+    let seen = project.show("alone");
+    let told = format!("{proposal} is rejected by ada, which waits for the run to be driven on");
+    assert_eq!((&seen["awaiting"], seen["awaitingWhat"].as_str()), (&"driver".into(), Some(told.as_str())));
+    assert_eq!((&seen["approvals"][0]["state"], seen.get("question")), (&"decided".into(), None));
+    assert_eq!(
+        seen["decision"],
+        serde_json::json!({"proposal": proposal, "decision": "rejected", "approver": "ada"})
+    );
+    let page = project.ambit(["run", "show", "alone"]).well().out;
+    assert!(page.contains(&told) && page.contains("ambit run resume alone --agent FILE"), "{page}");
+    for part in ["the person", "ambit approve", "ambit deny", "after its approval is decided"] {
+        assert!(!page.contains(part), "{part}: {page}");
+    }
+
+    let least = |verdict: &str, holds: &dyn Fn(&Answered) -> bool| {
+        let timed = (0..3).map(|_| {
+            let began = Instant::now();
+            let answered = decide(&project, verdict, &proposal, &digest, "approver.key");
+            assert!(holds(&answered), "{answered:?}");
+            began.elapsed()
+        });
+        timed.min().unwrap()
+    };
+    let refused = least("approve", &|reversed| {
+        let told = ["error[DECISION_WAITS]", "is rejected by ada already"];
+        reversed.code == 2 && told.iter().all(|told| reversed.err.contains(told))
+    });
+    let repeated = least("deny", &|again| again.code == 0 && again.out == first.out);
+    let waited = repeated.saturating_sub(refused);
+    assert!(waited < Duration::from_millis(700), "it waited for a driver that there is not: {waited:?}");
+
+    project.ambit(["run", "resume", "alone", "--agent", "alone.agent.yaml", "--quiet"]);
+    let ended = project.show("alone");
+    assert!(ended.get("decision").is_none() && ended["awaiting"] == "nobody", "{ended}");
+    assert!(!ended["changedFiles"].to_string().contains("requirements.txt"), "{ended}");
+    project.ambit(["trace", "verify", "alone"]).well();
+}
+
+#[test]
+fn of_decisions_that_are_made_at_once_one_counts_and_the_others_are_told_so() {
+    let project = Project::new();
+    let mut words = project.start_words("alone", &asking());
+    words.push("--no-input".to_owned());
+    assert_eq!(project.ambit(&words).code, 6);
+    let (proposal, digest) = question(&project, "alone");
+    let both = ["approve", "deny"].map(|verdict| {
+        let words = [verdict, &proposal, "--digest", &digest, "--credential-file", "approver.key"];
+        project.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    });
+    let [approved, denied] = both.map(|child| Answered::of(child.wait_with_output().unwrap()));
+    let (verdict, other) = if approved.code == 0 { ("approved", denied) } else { ("rejected", approved) };
+    assert!(other.code == 2 && other.err.contains("error[DECISION_WAITS]"), "{other:?}");
+    assert_eq!(project.show("alone")["decision"]["decision"], verdict);
+    project.ambit(["run", "resume", "alone", "--agent", "alone.agent.yaml", "--quiet"]);
+    let changed = project.show("alone")["changedFiles"].to_string();
+    assert_eq!(changed.contains("requirements.txt"), verdict == "approved", "{changed}");
 }
 
 // proves E-H04

@@ -3,7 +3,7 @@
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use crate::rig::{Answered, FIX, PLAN, Project, patch, transcript};
+use crate::rig::{Answered, DEPENDENCY, FIX, PLAN, Project, patch, transcript};
 use crate::stable::stable;
 
 impl Project {
@@ -71,4 +71,34 @@ fn while_a_process_drives_a_run_nobody_else_can_and_nobody_is_told_that_it_is_go
     let shown = project.ambit(["run", "show", "held"]).well();
     assert!(!shown.out.contains("nobody drives"), "{}", shown.out);
     kill(driving);
+}
+
+#[test]
+fn a_command_that_is_told_for_copying_acts_on_the_project_that_it_was_told_of() {
+    let project = Project::new();
+    let ask = "    - say: { tool: request_scoped_approval, input: { proposalId: \"${proposal}\", capability: \
+               dependency.add, reason: Greeting needs it } }\n";
+    let turns = format!("{PLAN}{}{ask}", patch(DEPENDENCY, ""));
+    let bare = |words: &[&str]| {
+        let mut command = project.command(words);
+        Answered::of(command.env_remove("AMBIT_ORG").env_remove("AMBIT_PROJECT").output().unwrap())
+    };
+    let words = project.start_words("asks", &transcript(&turns, "finish"));
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    words.extend(["--no-input", "--org", "acme", "--project", &project.name]);
+    let left = bare(&words);
+    assert_eq!(left.code, 6, "{left:?}");
+    let ambit = format!("ambit --org acme --project {}", project.name);
+    assert!(left.err.contains(&format!("{ambit} run show run_")), "{}", left.err);
+    let told = ["approve prop_", "deny prop_", "run resume asks", "run cancel asks"];
+    for told in told {
+        assert!(left.out.contains(&format!("  {ambit} {told}")), "{told}: {}", left.out);
+    }
+    let here = project.ambit(["run", "show", "asks"]).well().out;
+    for told in told {
+        assert!(here.contains(&format!("  ambit {told}")), "{told}: {here}");
+    }
+    let cancel = format!("{ambit} run cancel asks");
+    let ended = bare(&cancel.split(' ').skip(1).collect::<Vec<_>>()).well();
+    assert!(ended.out.contains(&format!("next         {ambit} run show asks")), "{}", ended.out);
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct ApprovalView {
     /// The proposal.
     pub proposal: String,
-    /// `pending`, `approved` or `used`.
+    /// `pending`, `approved` or `used`; `decided` where whoever looks knows of a decision that the run has not taken yet.
     pub state: String,
     /// What is asked for.
     pub capability: String,

@@ -1,0 +1,77 @@
+//! The credential of the person who acts.
+
+use std::io::{BufRead as _, Write as _};
+
+use ambit_projects::{ApproverCredential, CredentialError};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use tokio::sync::oneshot;
+
+use crate::cli::CredentialArgs;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::input_file::read_bytes;
+use crate::interrupt::interrupted;
+
+/// The credential, from a file or from the terminal. It is never taken from the environment, which every program that
+/// is started inherits.
+pub(crate) async fn credential(
+    context: &Context,
+    named: &CredentialArgs,
+) -> Result<ApproverCredential, Failure> {
+    let refused = |error: CredentialError| Failure::of("CREDENTIAL_REFUSED", &error);
+    if let Some(file) = &named.credential_file {
+        let bytes = read_bytes(file, 4096)?;
+        return ApproverCredential::read(&String::from_utf8_lossy(&bytes)).map_err(refused);
+    }
+    if !context.can_ask() {
+        return Err(Failure::new("CREDENTIAL_REFUSED", "approving needs the credential of an approver")
+            .help("name the file with --credential-file, or run this at a terminal"));
+    }
+    ApproverCredential::read(&typed("approver credential: ").await?).map_err(refused)
+}
+
+/// A line that is typed at the terminal and not seen there.
+async fn typed(prompt: &str) -> Result<String, Failure> {
+    let unusable = |error: std::io::Error| {
+        Failure::new("CREDENTIAL_REFUSED", format!("the terminal cannot be read: {error}"))
+            .help("nothing was changed; name the file with --credential-file")
+    };
+    let _unseen = Unseen::begin().map_err(|errno| unusable(errno.into()))?;
+    let _ = write!(std::io::stderr(), "{prompt}");
+    let (tell, told) = oneshot::channel();
+    // A thread that still reads does not keep an interrupted program from ending, as a task of the runtime would.
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let read = std::io::stdin().lock().read_line(&mut line);
+        let _ = tell.send(read.map(|_| line));
+    });
+    tokio::select! {
+        biased;
+        code = interrupted() => {
+            Err(Failure::new("CREDENTIAL_REFUSED", "interrupted; nothing was changed").exiting(code))
+        }
+        line = told => line.unwrap_or_else(|_| Err(std::io::ErrorKind::UnexpectedEof.into())).map_err(unusable),
+    }
+}
+
+/// While it lives, the terminal does not show what is typed.
+struct Unseen(Termios);
+
+impl Unseen {
+    fn begin() -> rustix::io::Result<Self> {
+        let before = tcgetattr(std::io::stdin())?;
+        let mut unseen = before.clone();
+        unseen.local_modes.remove(LocalModes::ECHO);
+        // What was typed before was seen, and is thrown away.
+        tcsetattr(std::io::stdin(), OptionalActions::Flush, &unseen)?;
+        Ok(Self(before))
+    }
+}
+
+impl Drop for Unseen {
+    fn drop(&mut self) {
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.0);
+        // The line end that was typed was not seen either.
+        let _ = writeln!(std::io::stderr());
+    }
+}
