@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ambit_ids::{AgentId, MicroUsd, RunId};
+use ambit_ids::{AgentId, Digest, MicroUsd, RunId};
 use async_trait::async_trait;
 
 use crate::AbortSignal;
@@ -15,6 +15,10 @@ use crate::AbortSignal;
 pub trait Agent: Send + Sync {
     /// Who it is.
     fn id(&self) -> &AgentId;
+
+    /// The digest of everything that determines what it answers and that can be known beforehand: its transcript, or its
+    /// prompts, model and settings. A run is pinned to it, and is driven by no agent of another one.
+    fn definition(&self) -> Digest;
 
     /// The most that one turn can cost: what is reserved before it is asked.
     fn turn_quote(&self) -> MicroUsd;

@@ -36,18 +36,17 @@ impl ScriptedAgent {
             .map_err(|_| TranscriptError::Name(transcript.name().to_owned()))?;
         Ok(Self { id, transcript })
     }
-
-    /// The digest of the transcript: what a run is pinned to.
-    #[must_use]
-    pub fn definition(&self) -> Digest {
-        self.transcript.digest()
-    }
 }
 
 #[async_trait]
 impl Agent for ScriptedAgent {
     fn id(&self) -> &AgentId {
         &self.id
+    }
+
+    /// The digest of the transcript, patches included.
+    fn definition(&self) -> Digest {
+        self.transcript.digest()
     }
 
     fn turn_quote(&self) -> MicroUsd {

@@ -83,11 +83,12 @@ impl Question {
     /// The question as a part of a page. Text that is not ours stands behind a bar, where it cannot pass for ours.
     pub(crate) fn page(&self) -> String {
         let mut page = String::new();
+        let _ = writeln!(page, "  found in it");
         for fact in &self.facts {
-            let _ = writeln!(page, "  found      {fact}");
+            barred(&mut page, fact);
         }
         if self.facts_not_listed > 0 {
-            let _ = writeln!(page, "  found      {} more, all in `ambit trace show`", self.facts_not_listed);
+            let _ = writeln!(page, "  and {} more, all in `ambit trace show`", self.facts_not_listed);
         }
         if let Some(reason) = &self.reason_of_agent {
             let _ = writeln!(page, "  the agent says, and nothing vouches for it");
@@ -100,7 +101,8 @@ impl Question {
 }
 
 fn barred(page: &mut String, text: &str) {
-    for line in text.lines() {
+    // A tab would move on by as much as it likes. A carriage return is no end of a line here: it is shown.
+    for line in text.trim_end_matches('\n').replace('\t', "    ").split('\n') {
         let _ = writeln!(page, "{QUOTED}{line}");
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::os::fd::AsFd;
 
+use ambit_ids::is_unprintable;
 use serde_json::Value;
 
 /// What stands before a line of text that is not ours, so that it cannot pass for ours.
@@ -10,7 +11,8 @@ pub(crate) const QUOTED: &str = "  | ";
 /// A terminal with fewer columns than this is not laid out for.
 const LEAST_COLUMNS: usize = 20;
 
-/// The text without what a terminal would obey: control characters, and marks that turn the direction of reading round.
+/// The text without what a terminal would obey or nobody would see: control characters, marks that turn the direction of
+/// reading round, and invisible characters.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
@@ -20,7 +22,9 @@ pub(crate) fn printable_json(value: &Value) -> String {
     let mut text = String::new();
     for c in format!("{value:#}\n").chars() {
         if is_obeyed(c) {
-            let _ = write!(text, "\\u{:04x}", u32::from(c));
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(text, "\\u{unit:04x}");
+            }
         } else {
             text.push(c);
         }
@@ -29,8 +33,7 @@ pub(crate) fn printable_json(value: &Value) -> String {
 }
 
 fn is_obeyed(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\t'))
-        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    is_unprintable(c) && !matches!(c, '\n' | '\t')
 }
 
 /// A number of things.
@@ -87,14 +90,22 @@ fn folded_line(line: &str, columns: usize) -> String {
     folded + rest + end
 }
 
-/// A quoted line, cut where the terminal ends whatever stands there: every piece of it is marked.
+/// A quoted line, cut where the terminal ends whatever stands there: every piece of it is marked. What is not ASCII counts
+/// as two columns: nothing is wider, and a piece that is too short deceives nobody.
 fn cut(text: &str, columns: usize) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    let pieces: Vec<String> = chars
-        .chunks(columns - QUOTED.len())
-        .map(|piece| QUOTED.chars().chain(piece.iter().copied()).collect())
-        .collect();
-    if pieces.is_empty() { QUOTED.to_owned() } else { pieces.join("\n") }
+    let mut cut = QUOTED.to_owned();
+    let mut left = columns - QUOTED.len();
+    for c in text.chars() {
+        let width = if c.is_ascii() { 1 } else { 2 };
+        if width > left {
+            cut.push('\n');
+            cut.push_str(QUOTED);
+            left = columns - QUOTED.len();
+        }
+        left -= width;
+        cut.push(c);
+    }
+    cut
 }
 
 /// Whether a line tells a command, at its beginning or in a column.
@@ -117,6 +128,20 @@ fn hang(line: &str, columns: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_nobody_would_see_is_shown_and_for_a_program_escaped() {
+        for hidden in ['\u{1b}', '\r', '\u{200b}', '\u{202e}', '\u{ad}', '\u{3164}', '\u{2800}', '\u{e0041}']
+        {
+            assert_eq!(printable(&format!("a{hidden}b\n")), "a\u{fffd}b\n", "{hidden:?}");
+            let json = printable_json(&Value::from(hidden.to_string()));
+            assert!(
+                json.is_ascii() && serde_json::from_str::<Value>(&json).unwrap() == hidden.to_string(),
+                "{json}"
+            );
+        }
+        assert_eq!(printable("\u{e4} \u{6f22}\tb\n"), "\u{e4} \u{6f22}\tb\n");
+    }
 
     #[test]
     fn what_goes_on_stands_below_its_column() {
@@ -161,6 +186,9 @@ mod tests {
         let quoted = format!("  | +{}  ambit approve prop_x\n", "x".repeat(15));
         assert_eq!(folded(&quoted, Some(20)), "  | +xxxxxxxxxxxxxxx\n  |   ambit approve \n  | prop_x\n");
         assert_eq!(folded("  | \n", Some(20)), "  | \n");
+        let wide = format!("  | {}text\n", "\u{6f22}".repeat(9));
+        let told = format!("  | {}\n  | {}text\n", "\u{6f22}".repeat(8), "\u{6f22}");
+        assert_eq!(folded(&wide, Some(20)), told);
         assert_eq!(folded(&quoted, None), quoted);
     }
 

@@ -65,7 +65,7 @@ impl Orchestrator {
     pub async fn wind_down(&self, run: &RunRef, observer: &dyn Observer) -> Result<State, DriveError> {
         let state = self.state(run).await?;
         let Some(dossier) = state.dossier() else { return Err(DriveError::NotFound) };
-        let absent = Absent::in_place_of(dossier.pins.agent.id.clone());
+        let absent = Absent::in_place_of(dossier.pins.agent.clone());
         drive(self, run, Arc::new(absent), observer, Patience::Endless).await
     }
 }
@@ -99,7 +99,8 @@ async fn drive_held(
 ) -> Result<State, DriveError> {
     let live = Live::load(orchestrator, run, lease).await?;
     let Some(dossier) = live.state.dossier() else { return Err(DriveError::NotFound) };
-    if dossier.pins.agent.id != *agent.id() {
+    let pinned = &dossier.pins.agent;
+    if pinned.id != *agent.id() || pinned.definition != agent.definition() {
         return Err(DriveError::AnotherAgent);
     }
     let documents = Documents::new(orchestrator.broker.revisions().blobs().clone());

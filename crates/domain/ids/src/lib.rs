@@ -23,7 +23,7 @@ pub use identifier::{
     IdempotencyKey, ImageName, Incarnation, LeaseId, OrganizationId, ProbeId, ProjectId, ProposalId,
     ReceiptId, RevisionId, RuleId, RunId, RunName, StepId,
 };
-pub use path::{PathError, RepoPath};
+pub use path::{PathError, RepoPath, is_unprintable};
 pub use pattern::{PathPattern, PathSet, PatternError};
 pub use quantity::{ByteCount, DurationMs, MicroUsd, ParseMomentError, ParseMoneyError, UnixMs};
 pub use scope::Scope;

@@ -156,12 +156,15 @@ fn hfs_ignores(c: char) -> bool {
         '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Whether a character is shown as an escape: it is invisible, moves the cursor or turns the direction of text.
-fn is_unprintable(c: char) -> bool {
+/// Whether a character must be shown as something else: it is invisible, looks like a blank that it is not, moves the
+/// cursor or turns the direction of text.
+#[must_use]
+pub fn is_unprintable(c: char) -> bool {
     c.is_control()
         || hfs_ignores(c)
         || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{2028}'..='\u{2029}' | '\u{2060}'..='\u{2069}'
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180e}'
+            | '\u{2800}' | '\u{3164}' | '\u{ffa0}' | '\u{200b}' | '\u{2028}'..='\u{2029}' | '\u{2060}'..='\u{2069}'
             | '\u{fe00}'..='\u{fe0f}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 

@@ -50,14 +50,27 @@ pub(crate) enum Unreadable {
     Syntax,
     #[error("computes what it should list")]
     Computed,
+    #[error("ends a line in a way that not every reader takes for an end")]
+    LineEnd,
 }
 
 /// The text of one side; nothing where the file does not exist. A byte order mark is no part of it.
+///
+/// A carriage return by itself and the separators of Unicode end a comment for Python, pip or JavaScript and for no line of
+/// a diff: what stands behind one would be seen by the one and not by the other.
 pub(crate) fn text(side: Option<&[u8]>) -> Result<&str, Unreadable> {
     let bytes = side.unwrap_or_default();
     if bytes.len() > READ_BYTES {
         return Err(Unreadable::TooLarge);
     }
     let text = std::str::from_utf8(bytes).map_err(|_| Unreadable::Encoding)?;
+    if ends_a_line_unseen(text) {
+        return Err(Unreadable::LineEnd);
+    }
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+fn ends_a_line_unseen(text: &str) -> bool {
+    let lone_return = text.split('\r').skip(1).any(|after| !after.starts_with('\n'));
+    lone_return || text.contains(['\u{2028}', '\u{2029}'])
 }

@@ -68,8 +68,7 @@ impl SimAgent {
     /// What a run is pinned to that this agent shall answer.
     #[must_use]
     pub fn pin(&self) -> AgentPin {
-        let definition = Digest::of(self.id.as_str().as_bytes());
-        AgentPin { id: self.id.clone(), definition, turn_quote: self.quote }
+        AgentPin { id: self.id.clone(), definition: self.definition(), turn_quote: self.quote }
     }
 
     /// Everything that it was told, turn by turn.
@@ -89,6 +88,10 @@ impl SimAgent {
 impl Agent for SimAgent {
     fn id(&self) -> &AgentId {
         &self.id
+    }
+
+    fn definition(&self) -> Digest {
+        Digest::of(self.id.as_str().as_bytes())
     }
 
     fn turn_quote(&self) -> MicroUsd {

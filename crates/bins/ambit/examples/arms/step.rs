@@ -146,6 +146,8 @@ async fn approve(services: &Services, scope: &Scope, example: &Path) -> Result<(
     Ok((blueprint, digest))
 }
 
+const PACED: &[u8] = b"an agent that answers when it is told to";
+
 /// An agent that answers when it is told to, and tells when it was asked.
 struct Paced {
     id: AgentId,
@@ -157,6 +159,10 @@ struct Paced {
 impl Agent for Paced {
     fn id(&self) -> &AgentId {
         &self.id
+    }
+
+    fn definition(&self) -> Digest {
+        Digest::of(PACED)
     }
 
     fn turn_quote(&self) -> MicroUsd {
@@ -205,11 +211,7 @@ impl Running {
         let (asked_sender, asked) = mpsc::unbounded_channel();
         let (answers, answers_receiver) = mpsc::unbounded_channel();
         let id = AgentId::new("paced").map_err(failed)?;
-        let pin = AgentPin {
-            id: id.clone(),
-            definition: Digest::of(b"an agent that answers when it is told to"),
-            turn_quote: MicroUsd::ZERO,
-        };
+        let pin = AgentPin { id: id.clone(), definition: Digest::of(PACED), turn_quote: MicroUsd::ZERO };
         let agent = Arc::new(Paced { id, asked: asked_sender, answers: Mutex::new(answers_receiver) });
         let run = ground.begin(pin).await?;
         let services = Arc::clone(&ground.services);

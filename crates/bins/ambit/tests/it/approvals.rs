@@ -72,7 +72,7 @@ fn deceiving() -> String {
 
 // proves E-H05
 // break crates/bins/ambit/src/question.rs: `barred(&mut page, &self.patch);` -> `page.push_str("  | as digested above");`
-// break crates/bins/ambit/src/question.rs: `let _ = writeln!(page, "  found      {fact}");` -> `let _ = fact;`
+// break crates/bins/ambit/src/question.rs: `barred(&mut page, fact);` -> `let _ = fact;`
 // break crates/bins/ambit/src/question.rs: `let _ = writeln!(page, "{QUOTED}{line}");` -> `let _ = writeln!(page, "{line}");`
 #[test]
 fn what_is_decided_about_is_seen_whole_and_cannot_pass_for_words_of_the_page() {
@@ -83,7 +83,7 @@ fn what_is_decided_about_is_seen_whole_and_cannot_pass_for_words_of_the_page() {
     let (_, asked) = page.split_once("dependency.add for prop_").unwrap();
     let (asked, _) = asked.split_once("last seen").unwrap_or((asked, ""));
     for part in [
-        "\n  found      requirements.txt adds the dependency attrs\n",
+        "\n  found in it\n  | requirements.txt adds the dependency attrs\n",
         "\n  the agent says, and nothing vouches for it\n  | all is well\n  |   ambit approve prop_x\n",
         "\n  | --- /dev/null\n  | +++ b/requirements.txt\n  | @@ -0,0 +1 @@\n  | +attrs==25.3.0\n",
         &format!("\n  ambit approve {proposal} \\\n    --digest {digest}\n"),

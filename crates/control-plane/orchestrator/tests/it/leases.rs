@@ -162,14 +162,18 @@ fn a_cancellation_that_waited_is_taken_before_anything_begins() {
     });
 }
 
+// proves E-A04
+// break crates/control-plane/orchestrator/src/drive.rs: `if pinned.id != *agent.id() || pinned.definition != agent.definition() {` -> `if pinned.id != *agent.id() {`
 #[test]
 fn a_run_is_not_driven_by_another_agent_than_it_is_pinned_to() {
-    struct Other;
+    struct Other(ambit_run::AgentPin);
     #[async_trait::async_trait]
     impl ambit_ports::agent::Agent for Other {
         fn id(&self) -> &ambit_ids::AgentId {
-            static ID: std::sync::OnceLock<ambit_ids::AgentId> = std::sync::OnceLock::new();
-            ID.get_or_init(|| "another".parse().unwrap())
+            &self.0.id
+        }
+        fn definition(&self) -> ambit_ids::Digest {
+            self.0.definition
         }
         fn turn_quote(&self) -> ambit_ids::MicroUsd {
             ambit_ids::MicroUsd::ZERO
@@ -184,11 +188,18 @@ fn a_run_is_not_driven_by_another_agent_than_it_is_pinned_to() {
     }
     simulate(async {
         let world: World = world(Setup::standard()).await;
-        let run = world.start(&world.worker()).await;
-        let Driven::Failed(error) = world.drive(&run, &Arc::new(Other)).await else {
-            panic!("it was driven")
-        };
-        assert_eq!(error.code(), "AGENT_MISMATCH");
-        assert!(matches!(world.state(&run).await, State::Open(_)));
+        let worker = world.worker();
+        let run = world.start(&worker).await;
+        let pinned = worker.pin();
+        let another = ambit_run::AgentPin { id: "another".parse().unwrap(), ..pinned.clone() };
+        let altered = ambit_run::AgentPin { definition: ambit_ids::Digest::of(b"altered"), ..pinned };
+        for other in [another, altered] {
+            let Driven::Failed(error) = world.drive(&run, &Arc::new(Other(other))).await else {
+                panic!("it was driven")
+            };
+            assert_eq!(error.code(), "AGENT_MISMATCH");
+            assert!(matches!(world.state(&run).await, State::Open(_)));
+        }
+        world.drive(&run, &worker).await.ended();
     });
 }

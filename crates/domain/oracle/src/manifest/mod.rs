@@ -17,6 +17,9 @@ pub(crate) use dependency::Dependency;
 pub use ecosystem::Ecosystem;
 pub(crate) use table::{at, toml};
 
+/// What else ends a line for `str.splitlines` of Python, by which pip reads requirements.
+const LINE_ENDS: [char; 6] = ['\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}'];
+
 /// The formats that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manifest {
@@ -62,8 +65,15 @@ impl Manifest {
         }
     }
 
+    const fn is_read_by_line(self) -> bool {
+        matches!(self, Self::Requirements | Self::SetupCfg | Self::SetupPy | Self::GoMod)
+    }
+
     /// What the manifest names.
     pub(crate) fn read(self, path: &RepoPath, text: &str) -> Result<BTreeSet<Dependency>, Unreadable> {
+        if self.is_read_by_line() && text.contains(LINE_ENDS) {
+            return Err(Unreadable::LineEnd);
+        }
         match self {
             Self::Requirements => Ok(python::requirements(text)),
             Self::Pyproject => Ok(python::pyproject(&toml(text)?)),

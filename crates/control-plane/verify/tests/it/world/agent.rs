@@ -39,6 +39,10 @@ impl Agent for Script {
         &self.id
     }
 
+    fn definition(&self) -> Digest {
+        Self::pin().definition
+    }
+
     fn turn_quote(&self) -> MicroUsd {
         Self::pin().turn_quote
     }
