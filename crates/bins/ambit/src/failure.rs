@@ -196,6 +196,7 @@ fn is_usage(code: &str) -> bool {
                 | "APPROVER_EXISTS"
                 | "BLUEPRINT_TOO_LARGE"
                 | "BLUEPRINT_UNFIT"
+                | "CATALOG_NOT_NAMED"
                 | "FIXTURE_MIXED"
                 | "GATE_UNKNOWN"
                 | "IMAGE_MIXED"
