@@ -1,4 +1,5 @@
 mod documents;
+mod profile_arg;
 
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ use ambit_ids::{
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
+pub(crate) use profile_arg::ProfileArg;
 
 /// The variable that names the organisation, and the organisation where nothing does.
 pub(crate) const ORGANIZATION: (&str, &str) = ("AMBIT_ORG", "local");
@@ -192,9 +194,9 @@ pub(crate) struct StartArgs {
     /// The catalog of commands to register first.
     #[arg(long, value_name = "FILE")]
     pub(crate) catalog: Option<PathBuf>,
-    /// The execution profile.
-    #[arg(long, default_value = "secure-generation-v1")]
-    pub(crate) profile: DocumentName,
+    /// The execution profile, or the file of one to register first (with a `/`, or ending in .yaml, .yml or .json).
+    #[arg(long, value_name = "PROFILE|FILE", default_value = "secure-generation-v1")]
+    pub(crate) profile: ProfileArg,
     /// The transcript of the agent.
     #[arg(long, value_name = "FILE")]
     pub(crate) agent: PathBuf,

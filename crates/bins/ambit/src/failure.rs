@@ -202,6 +202,7 @@ fn is_usage(code: &str) -> bool {
                 | "APPROVER_EXISTS"
                 | "BLUEPRINT_TOO_LARGE"
                 | "BLUEPRINT_UNFIT"
+                | "CATALOG_NOT_NAMED"
                 | "DECISION_WAITS"
                 | "FIXTURE_MIXED"
                 | "GATE_UNKNOWN"

@@ -1,8 +1,11 @@
-use ambit_blueprint::{Blueprint, CatalogCommand, NamedCommandCatalog};
+use ambit_blueprint::{
+    Blueprint, CatalogCommand, Document, DocumentKind, ExecutionCapabilityProfile, NamedCommandCatalog,
+    PolicySetError, PolicySubject,
+};
 use ambit_evidence::Project;
 use ambit_ids::{Digest, GateId, RevisionId, RunId};
 use ambit_ports::blobs::BlobError;
-use ambit_ports::store::RunRef;
+use ambit_ports::store::{RunRef, StreamId};
 use ambit_revisions::RevisionError;
 use ambit_run::{Circumstances, Limits, PinnedDocuments, Pins, RequestPin, RevisionPin, State};
 use ambit_sandboxes::{NotAdmitted, unmet};
@@ -31,6 +34,55 @@ impl Orchestrator {
         command: &'a StartRun,
         project: &Project,
     ) -> Result<Admission<'a>, StartError> {
+        let blueprint = self.actionable(command, project).await?;
+        let base = self.base(command, project).await?;
+        let library = self.library(command, project).await?;
+        let (resolved, policy, catalog) = self.fitting(command, &library).await?;
+        check_gates(&blueprint, &catalog, CATALOG_REGISTERED)?;
+        let request = request(command, project)?;
+        self.check_backend(&resolved).await?;
+        Ok(Admission { command, blueprint, resolved, catalog, policy, base, request })
+    }
+
+    /// Checks what can be checked of a request before there is a revision to start from: the approval, the stage, the
+    /// profile, the catalog and the gates. `brought` are the profile and the catalog that come with the request; they
+    /// need not be registered. The base and the revision request are not looked at. Nothing is created by it.
+    ///
+    /// # Errors
+    /// [`StartError`]. A refusal is recorded as one of [`start`](Self::start) is.
+    pub async fn check_ahead(&self, command: &StartRun, brought: &[Document]) -> Result<(), StartError> {
+        let result = self.ahead(command, brought).await;
+        if let Err(StartError::Rejected(rejected)) = &result {
+            self.record_rejection(command, rejected).await?;
+        }
+        result
+    }
+
+    async fn ahead(&self, command: &StartRun, brought: &[Document]) -> Result<(), StartError> {
+        let loaded = self.journal.load(&StreamId::Project(command.scope.clone())).await?;
+        let project = Project::fold(&command.scope, &loaded.links);
+        let blueprint = self.actionable(command, &project).await?;
+        let mut library = self.library(command, &project).await?;
+        let mut mend = CATALOG_REGISTERED;
+        // The profile comes first: it says which catalog may come along.
+        for profile in brought.iter().filter(|document| matches!(document, Document::Profile(_))) {
+            library.bring(profile.clone()).map_err(|error| library_rejection(&error))?;
+        }
+        for document in brought {
+            let Document::Catalog(catalog) = document else { continue };
+            let (_, profile) =
+                library.profile(&command.profile).map_err(|error| library_rejection(&error))?;
+            is_named(catalog, profile)?;
+            if library.bring(document.clone()).map_err(|error| library_rejection(&error))? {
+                mend = CATALOG_NEW;
+            }
+        }
+        let (_, _, catalog) = self.fitting(command, &library).await?;
+        Ok(check_gates(&blueprint, &catalog, mend)?)
+    }
+
+    /// The blueprint of a request, which is approved and can be acted in.
+    async fn actionable(&self, command: &StartRun, project: &Project) -> Result<Blueprint, StartError> {
         if !project.is_approved(&command.blueprint, command.digest) {
             return Err(not_approved(command, project).into());
         }
@@ -43,33 +95,42 @@ impl Orchestrator {
             );
             return Err(reject("STAGE_NOT_ACTIONABLE", detail, "").into());
         }
-        let base = self.base(command, project).await?;
-        let (resolved, policy) = self.resolve(command, project).await?;
+        Ok(blueprint)
+    }
+
+    /// The profile of a request, its policy digest and its catalog, under rules that can be used.
+    async fn fitting(
+        &self,
+        command: &StartRun,
+        library: &Library,
+    ) -> Result<(ResolvedProfile, Digest, NamedCommandCatalog), StartError> {
+        let documents = Documents::new(self.broker.revisions().blobs().clone());
+        let (resolved, policy) = self.resolve(command, library).await?;
         self.policies.engine(&command.scope, policy).await.map_err(|unusable| {
             reject("POLICY_UNUSABLE", unusable.to_string(), "check the bundle of tool rules")
         })?;
         let catalog =
             documents.catalog(&command.scope, resolved.policies.commands.digest).await.map_err(unusable)?;
-        check_gates(&blueprint, &catalog)?;
-        let request = request(command, project)?;
-        self.check_backend(&resolved).await?;
-        Ok(Admission { command, blueprint, resolved, catalog, policy, base, request })
+        Ok((resolved, policy, catalog))
+    }
+
+    async fn library(&self, command: &StartRun, project: &Project) -> Result<Library, StartError> {
+        let documents = Documents::new(self.broker.revisions().blobs().clone());
+        let library = Library::of(&command.scope, project, &documents).await;
+        library.map_err(|error| library_rejection(&error))
     }
 
     /// The profile that a request names with everything that it refers to, and the digest of the whole.
     async fn resolve(
         &self,
         command: &StartRun,
-        project: &Project,
+        library: &Library,
     ) -> Result<(ResolvedProfile, Digest), StartError> {
         let blobs = self.broker.revisions().blobs();
-        let documents = Documents::new(blobs.clone());
-        let refused = |error| library_rejection(&error);
-        let library = Library::of(&command.scope, project, &documents).await.map_err(refused)?;
         let resolved = library
             .resolve(&command.scope, &command.profile, &command.tool_rules, blobs.as_ref())
             .await
-            .map_err(refused)?;
+            .map_err(|error| library_rejection(&error))?;
         let policy = resolved.policies.digest().map_err(|error| library_rejection(&error.into()))?;
         Ok((resolved, policy))
     }
@@ -94,7 +155,8 @@ impl Orchestrator {
         }
         let documents = Documents::new(self.broker.revisions().blobs().clone());
         let blueprint = documents.blueprint(&command.scope, command.digest).await.map_err(unusable)?;
-        let (resolved, policy) = self.resolve(command, project).await?;
+        let library = self.library(command, project).await?;
+        let (resolved, policy) = self.resolve(command, &library).await?;
         let budget = blueprint.spec.run_budget.min(&resolved.profile.spec.run_budget).min(&command.ceilings);
         Ok(policy == pins.policy && Limits::from(&budget) == pins.limits)
     }
@@ -207,17 +269,60 @@ fn not_approved(command: &StartRun, project: &Project) -> Rejected {
 }
 
 fn library_rejection(error: &LibraryError) -> StartError {
-    reject(error.code(), error.to_string(), "the profile refers to it by this name and this version: give a document whose metadata says both, or name another profile").into()
+    let mend = match error {
+        LibraryError::NoProfile { .. } => {
+            "`ambit profile list` lists those that come along; one of your own is named by its file: `--profile FILE`"
+        }
+        LibraryError::Changed { kind: DocumentKind::ExecutionCapabilityProfile, .. } => {
+            "nothing was registered; give the changed profile another name in its metadata"
+        }
+        LibraryError::Changed { .. } => {
+            "nothing was registered; give the changed catalog a new version, and with it a profile of your own that names this version: `--catalog FILE --profile FILE`"
+        }
+        LibraryError::Policy(PolicySetError::Unresolved { subject: PolicySubject::Commands, .. }) => {
+            "the profile refers to it by this name and this version: give a catalog whose metadata says both with `--catalog FILE`, or name another profile"
+        }
+        LibraryError::Policy(PolicySetError::Unresolved { .. }) => {
+            "let the profile refer to what comes along: `ambit profile show secure-generation-v1` lists it"
+        }
+        _ => "",
+    };
+    reject(error.code(), error.to_string(), mend).into()
 }
 
+/// Whether a catalog that comes with a request is the one that the profile refers to. Any other would be registered and
+/// never looked at.
+fn is_named(catalog: &NamedCommandCatalog, profile: &ExecutionCapabilityProfile) -> Result<(), Rejected> {
+    let named = &profile.spec.policy_refs.commands;
+    let (name, version) = (catalog.metadata.name.as_str(), catalog.metadata.version);
+    if named.name().as_str() == name && named.version() == version {
+        return Ok(());
+    }
+    Err(reject(
+        "CATALOG_NOT_NAMED",
+        format!("the catalog is {name} v{version}, and the profile {} names {named}", profile.metadata.name),
+        format!(
+            "nothing was registered; write name {} and version {} into the metadata of the catalog, or name it in a profile of your own: `--profile FILE`",
+            named.name(),
+            named.version()
+        ),
+    ))
+}
+
+/// What to do where a command is missing in a catalog that the project has.
+const CATALOG_REGISTERED: &str = "name commands of the catalog as gates, or add them to a new version of it and name that version in a profile of your own: `--catalog FILE --profile FILE`";
+/// The same for a catalog that is not registered.
+const CATALOG_NEW: &str =
+    "nothing was registered; name commands of the catalog as gates, or add them to the catalog";
+
 /// Whether the catalog has every command of the blueprint, and one sandbox can hold them all.
-fn check_gates(blueprint: &Blueprint, catalog: &NamedCommandCatalog) -> Result<(), Rejected> {
+fn check_gates(blueprint: &Blueprint, catalog: &NamedCommandCatalog, mend: &str) -> Result<(), Rejected> {
     let missing: Vec<&str> = blueprint.commands_missing_in(catalog).into_iter().map(GateId::as_str).collect();
     if !missing.is_empty() {
         return Err(reject(
             "GATE_UNKNOWN",
             format!("the catalog has no command {}", missing.join(", ")),
-            "name commands of the catalog as gates, or add them to a new version of it",
+            mend,
         ));
     }
     let hidden = blueprint.spec.gates.iter().filter_map(|gate| gate.hidden_check.as_ref());
@@ -245,11 +350,19 @@ fn request(command: &StartRun, project: &Project) -> Result<Option<(RequestPin, 
     let asked = project.request(digest).ok_or_else(|| {
         reject("REQUEST_UNKNOWN", format!("the project has no revision request {digest}"), "")
     })?;
-    if asked.blueprint != command.digest || asked.revision != command.base {
+    let mut differs = Vec::new();
+    if asked.blueprint != command.digest {
+        differs.push((format!("the blueprint {}", asked.blueprint), format!("--digest {}", asked.blueprint)));
+    }
+    if asked.revision != command.base {
+        differs.push((format!("the revision {}", asked.revision), format!("--base {}", asked.revision)));
+    }
+    if !differs.is_empty() {
+        let (meant, words): (Vec<String>, Vec<String>) = differs.into_iter().unzip();
         return Err(reject(
             "REQUEST_MISMATCH",
-            "the request belongs to another blueprint or another revision".to_owned(),
-            "start from the revision and the blueprint that the request names",
+            format!("the request belongs to {}, and the run would not start from that", meant.join(" and ")),
+            format!("start it with `{}`", words.join(" ")),
         ));
     }
     Ok(Some((RequestPin { digest, case: asked.case.clone() }, asked.text.clone())))

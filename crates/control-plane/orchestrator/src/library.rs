@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 
-use ambit_blueprint::{Document, ExecutionCapabilityProfile, PolicyKey, PolicyRef, PolicySet, builtin};
+use ambit_blueprint::{
+    Document, DocumentKind, ExecutionCapabilityProfile, PolicyKey, PolicyRef, PolicySet, builtin,
+};
 use ambit_evidence::Project;
 use ambit_ids::{Digest, DocumentName, Scope};
 use ambit_ports::blobs::BlobStore;
@@ -35,6 +37,14 @@ pub enum LibraryError {
         /// Those that there are.
         known: Vec<String>,
     },
+    /// A document that is brought along has the name of another.
+    #[error("{kind} {name} is known already, with another content")]
+    Changed {
+        /// The kind.
+        kind: DocumentKind,
+        /// The name, and the version where it has one beside its name.
+        name: String,
+    },
     /// A reference of the profile cannot be resolved.
     #[error(transparent)]
     Policy(#[from] ambit_blueprint::PolicySetError),
@@ -52,6 +62,7 @@ impl LibraryError {
             Self::Missing(error) => error.code(),
             Self::Digest(_) => "DOCUMENT_NOT_CANONICAL",
             Self::NoProfile { .. } => "PROFILE_UNKNOWN",
+            Self::Changed { .. } => "DOCUMENT_CHANGED",
             Self::Policy(error) => error.code(),
             Self::Blob(error) => error.code(),
         }
@@ -97,6 +108,43 @@ impl Library {
         Ok(())
     }
 
+    /// Takes in a document that the project has not registered. Answers whether it is new.
+    ///
+    /// # Errors
+    /// [`LibraryError::Changed`] where another document has its name and version.
+    pub fn bring(&mut self, document: Document) -> Result<bool, LibraryError> {
+        let digest = document.digest()?;
+        let (kind, key) = (document.kind(), document.policy_key());
+        let (known, name) = match (&document, &key) {
+            (_, Some(key)) => (self.policies.get(key), format!("{} v{}", key.name, key.version)),
+            (Document::Profile(profile), None) => {
+                (self.profiles.get(&profile.metadata.name), profile.metadata.name.to_string())
+            }
+            _ => (None, document.name().to_owned()),
+        };
+        match known {
+            Some(known) if *known == digest => Ok(false),
+            Some(_) => Err(LibraryError::Changed { kind, name }),
+            None => self.add(document).map(|()| true),
+        }
+    }
+
+    /// The profile of a name, with its digest.
+    ///
+    /// # Errors
+    /// [`LibraryError::NoProfile`].
+    pub fn profile(
+        &self,
+        name: &DocumentName,
+    ) -> Result<(Digest, &ExecutionCapabilityProfile), LibraryError> {
+        let found = self.profiles.get(name).and_then(|digest| Some((*digest, self.documents.get(digest)?)));
+        let Some((digest, Document::Profile(profile))) = found else {
+            let known = self.profiles.keys().map(ToString::to_string).collect();
+            return Err(LibraryError::NoProfile { name: name.clone(), known });
+        };
+        Ok((digest, profile))
+    }
+
     /// The document of a digest.
     #[must_use]
     pub fn document(&self, digest: Digest) -> Option<&Document> {
@@ -120,11 +168,7 @@ impl Library {
         tool_rules: &PolicyRef,
         blobs: &dyn BlobStore,
     ) -> Result<ResolvedProfile, LibraryError> {
-        let found = self.profiles.get(name).and_then(|digest| Some((*digest, self.documents.get(digest)?)));
-        let Some((digest, Document::Profile(profile))) = found else {
-            let known = self.profiles.keys().map(ToString::to_string).collect();
-            return Err(LibraryError::NoProfile { name: name.clone(), known });
-        };
+        let (digest, profile) = self.profile(name)?;
         let policies = PolicySet::resolve(profile, tool_rules, &self.policies)?;
         let named = [
             policies.commands.digest,
@@ -138,6 +182,6 @@ impl Library {
             blobs.put(scope, document.to_canonical()?.into_bytes().into()).await?;
         }
         blobs.put(scope, policies.to_canonical()?.into_bytes().into()).await?;
-        Ok(ResolvedProfile { profile: profile.as_ref().clone(), digest, policies })
+        Ok(ResolvedProfile { profile: profile.clone(), digest, policies })
     }
 }

@@ -196,7 +196,11 @@ impl Orchestrator {
     }
 
     /// A refusal is evidence, though no run exists.
-    async fn record_rejection(&self, command: &StartRun, rejected: &Rejected) -> Result<(), StartError> {
+    pub(crate) async fn record_rejection(
+        &self,
+        command: &StartRun,
+        rejected: &Rejected,
+    ) -> Result<(), StartError> {
         let stream = StreamId::Project(command.scope.clone());
         let body = ProjectBody::RunRejected {
             action: "run.start".to_owned(),

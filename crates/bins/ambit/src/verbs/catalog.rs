@@ -2,6 +2,7 @@ use std::path::Path;
 
 use ambit_blueprint::{CatalogCommand, Document, NamedCommandCatalog};
 use ambit_ids::{GateId, ImageName, limits};
+use ambit_projects::ProjectError;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -11,6 +12,7 @@ use crate::failure::Failure;
 use crate::input_file::{read_bytes, read_document};
 use crate::new_file::made;
 use crate::verbs::blueprint::digest_of;
+use crate::verbs::brought::find_images;
 
 /// What stands in a catalog where the digest of an image is to be put.
 const IMAGE_MARK: &str = "${image}";
@@ -20,13 +22,20 @@ pub(crate) async fn run(context: &Context, verb: CatalogVerb) -> Result<Answer, 
         CatalogVerb::List { file } => list(&catalog(context, file.as_deref()).await?),
         CatalogVerb::Show { command, file } => show(&catalog(context, file.as_deref()).await?, &command),
         CatalogVerb::Register { file } => {
-            let document = Document::Catalog(read_document(&file, NamedCommandCatalog::parse)?);
+            let catalog = read_document(&file, NamedCommandCatalog::parse)?;
             let services = context.open()?;
+            find_images(&services, &catalog).await?;
+            let document = Document::Catalog(catalog);
             let digest = services
                 .projects
                 .register(&context.scope, &document, &Context::user())
                 .await
-                .map_err(|error| Failure::of(error.code(), &error))?;
+                .map_err(|error| match error {
+                    ProjectError::DocumentChanged { .. } => Failure::of(error.code(), &error).help(
+                        "nothing was registered; a run takes the new version where a profile of your own names it: `ambit run start --catalog FILE --profile FILE`",
+                    ),
+                    error => Failure::of(error.code(), &error),
+                })?;
             Ok(Answer::new(
                 format!("{} is registered in {}\n{digest}\n", document.name(), context.scope),
                 json!({"registered": true, "name": document.name(), "digest": digest}),

@@ -4,6 +4,7 @@ mod approve;
 mod approver;
 mod backend;
 pub(crate) mod blueprint;
+mod brought;
 mod catalog;
 pub(crate) mod doctor;
 pub(crate) mod export;

@@ -45,10 +45,11 @@ fn show(named: &str) -> Result<Answer, Failure> {
     let profile = if Path::new(named).is_file() {
         read_document(Path::new(named), ExecutionCapabilityProfile::parse)?
     } else {
-        profiles()?.into_iter().find(|profile| profile.metadata.name.as_str() == named).ok_or_else(|| {
-            Failure::new("PROFILE_UNKNOWN", format!("there is no file and no profile {named}"))
-                .help("`ambit profile list` lists the profiles")
-        })?
+        let profiles = profiles()?;
+        let known: Vec<&str> = profiles.iter().map(|profile| profile.metadata.name.as_str()).collect();
+        let unknown = Failure::new("PROFILE_UNKNOWN", format!("there is no file and no profile {named}"))
+            .help(format!("those that come along are {}", known.join(", ")));
+        profiles.into_iter().find(|profile| profile.metadata.name.as_str() == named).ok_or(unknown)?
     };
     let document = document(&profile)?;
     let digest = digest_of(&Document::Profile(Box::new(profile)))?;

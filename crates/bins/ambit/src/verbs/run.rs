@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ambit_agent_scripted::{ScriptedAgent, Transcript, TranscriptError};
-use ambit_blueprint::{BudgetCeilings, Document, NamedCommandCatalog, PolicyRef};
+use ambit_blueprint::{BudgetCeilings, PolicyRef};
 use ambit_evidence::v1::{Actor, ActorKind};
 use ambit_ids::{DurationMs, RevisionId, limits};
 use ambit_orchestrator::{DriveError, InboxCommand, RunRef, StartError, StartRun};
@@ -16,9 +16,10 @@ use crate::cli::{ReviseArgs, RunVerb, StartArgs};
 use crate::compose::Services;
 use crate::context::{Context, ambit_in};
 use crate::failure::{Failure, exit};
-use crate::input_file::{read_bytes, read_document};
+use crate::input_file::read_bytes;
 use crate::interrupt::interrupted;
 use crate::verbs::blueprint::newest;
+use crate::verbs::brought::Brought;
 use crate::verbs::run_view::shown;
 use crate::verbs::{export, revision, run_view};
 use crate::watch::Narrator;
@@ -41,16 +42,8 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
     let ceilings = BudgetCeilings::of_start_command(arguments.max_steps, arguments.max_cost_usd)
         .map_err(|error| Failure::of("USAGE_BUDGET", &error))?;
     let agent = scripted(&arguments.agent)?;
+    let brought = Brought::read(&arguments.profile, arguments.catalog.as_deref())?;
     let services = context.open()?;
-    if let Some(file) = &arguments.catalog {
-        let document = Document::Catalog(read_document(file, NamedCommandCatalog::parse)?);
-        services
-            .projects
-            .register(&context.scope, &document, &Context::user())
-            .await
-            .map_err(|error| Failure::of(error.code(), &error))?;
-    }
-    let base = base(context, &services, &arguments.base).await?;
     let project = services.project(&context.scope).await?;
     let digest = arguments.digest.or_else(|| newest(&project, &arguments.blueprint)).ok_or_else(|| {
         Failure::new(
@@ -59,19 +52,26 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
         )
         .help("`ambit blueprint approve FILE` registers and approves one")
     })?;
-    let command = StartRun {
+    let named = arguments.base.parse::<RevisionId>().ok();
+    let mut command = StartRun {
         scope: context.scope.clone(),
         name: arguments.name,
         blueprint: arguments.blueprint,
         digest,
-        base,
-        profile: arguments.profile,
+        base: named.unwrap_or(RevisionId::FIRST),
+        profile: brought.profile.clone(),
         tool_rules: tool_rules()?,
         ceilings,
         agent: pin(&agent),
         request: arguments.request,
         by: Actor { kind: ActorKind::Human, id: Context::user() },
     };
+    services.orchestrator.check_ahead(&command, &brought.documents).await.map_err(refused)?;
+    brought.find_images(&services).await?;
+    if named.is_none() {
+        command.base = imported(context, &services, Path::new(&arguments.base)).await?;
+    }
+    brought.register(context, &services).await?;
     let started = begin(&services, command).await?;
     if started.existed {
         context.note("a run of this name exists: it is driven on if it has not ended");
@@ -84,10 +84,14 @@ pub(crate) async fn begin(
     services: &Services,
     command: StartRun,
 ) -> Result<ambit_orchestrator::Started, Failure> {
-    services.orchestrator.start(command).await.map_err(|error| match error {
+    services.orchestrator.start(command).await.map_err(refused)
+}
+
+fn refused(error: StartError) -> Failure {
+    match error {
         StartError::Rejected(rejected) => Failure::new(rejected.code, rejected.detail).help(rejected.mend),
         StartError::Failed(error) => Failure::of(error.code(), error.as_ref()),
-    })
+    }
 }
 
 /// The bundle of rules that decides tool calls.
@@ -114,13 +118,10 @@ pub(crate) fn scripted(file: &Path) -> Result<Arc<ScriptedAgent>, Failure> {
     Ok(Arc::new(ScriptedAgent::new(transcript).map_err(refused)?))
 }
 
-/// The revision to start from: one that there is, or a directory that becomes the next one if it is none yet.
-async fn base(context: &Context, services: &Services, named: &str) -> Result<RevisionId, Failure> {
-    if let Ok(revision) = named.parse::<RevisionId>() {
-        return Ok(revision);
-    }
-    let revision = revision::import_once(context, services, Path::new(named)).await?;
-    context.note(&format!("{named} is {revision}"));
+/// The revision that a directory is, which becomes the next one if it is none yet.
+async fn imported(context: &Context, services: &Services, dir: &Path) -> Result<RevisionId, Failure> {
+    let revision = revision::import_once(context, services, dir).await?;
+    context.note(&format!("{} is {revision}", dir.display()));
     Ok(revision)
 }
 
@@ -245,10 +246,12 @@ async fn revise(context: &Context, arguments: ReviseArgs) -> Result<Answer, Fail
         .await
         .map_err(|error| Failure::of(error.code(), &error))?;
     let text = format!(
-        "the wish is recorded under {} of {}; the approved job stays as it is\n{request}\nstart a run on it with `{} run start --base {} --request {request} ...`\n",
+        "the wish is recorded under {} of {}; the approved job stays as it is\n{request}\nstart a run on it with\n{} run start --blueprint {} --digest {} --base {} --request {request} --agent FILE\n",
         wish.case,
         wish.blueprint,
         ambit_in(&context.scope),
+        wish.blueprint,
+        wish.digest,
         wish.revision
     );
     Ok(Answer::new(

@@ -24,6 +24,7 @@ mod left_alone;
 mod limits;
 mod observed;
 mod ordinary_run;
+mod own_documents;
 mod readme;
 mod rig;
 mod secrets;

@@ -15,6 +15,9 @@ const MAX_ARGUMENTS: usize = 64;
 const MAX_ARGUMENT_BYTES: usize = 4096;
 const MAX_FILES: usize = 64;
 
+/// What stands in a catalog where the digest of an image is still to be put.
+const IMAGE_MARK: &str = "${image}";
+
 /// The most that one execution may cost.
 const COST_LIMIT: MicroUsd = MicroUsd::new(100_000_000);
 
@@ -86,7 +89,11 @@ fn read_image(cursor: &Cursor<'_>) -> Read<Digest> {
         let message = format!("{} names {}, which is not a digest", cursor.name(), quoted(text));
         let finding =
             Finding::new(ProblemCode::ImageNotPinned, message, "a name or a tag can change its meaning");
-        cursor.refuse(finding.with_help("write `sha256:` and 64 digits; `ambit image list` shows them"))
+        cursor.refuse(finding.with_help(if text == IMAGE_MARK {
+            "`ambit catalog pin FILE --image NAME` puts the digest of a captured image in its place"
+        } else {
+            "write `sha256:` and 64 digits; `ambit image list` shows them"
+        }))
     })
 }
 
