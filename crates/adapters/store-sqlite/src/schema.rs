@@ -1,5 +1,6 @@
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use ambit_ports::store::StoreError;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -49,14 +50,10 @@ fn refused_by_system(errno: Errno) -> StoreError {
 }
 
 /// Brings a store to the newest version, or refuses what is none, is newer, or lacks a part.
-pub(crate) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
+pub(crate) fn prepare(connection: &mut Connection, busy_wait: Duration) -> Result<(), StoreError> {
     // Before anything is written, so that what is not ours stays as it is.
     version(&connection.transaction().map_err(failed)?)?;
-    let mode: String =
-        connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0)).map_err(failed)?;
-    if mode != "wal" {
-        return Err(StoreError::Failed("the file system cannot hold a write-ahead log".into()));
-    }
+    write_ahead(connection, busy_wait)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     // Another process may have been faster.
     let found = version(&transaction)?;
@@ -67,6 +64,23 @@ pub(crate) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     }
     transaction.commit().map_err(failed)?;
     compare(connection).map_err(failed)
+}
+
+/// Turns the write-ahead log on. SQLite may answer that the file is busy without having waited, since two that turn it on at
+/// once could wait for each other; so it is tried anew.
+fn write_ahead(connection: &Connection, busy_wait: Duration) -> Result<(), StoreError> {
+    let since = Instant::now();
+    loop {
+        let turned = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
+        match turned.map_err(failed) {
+            Ok::<String, _>(mode) if mode == "wal" => return Ok(()),
+            Ok(_) => return Err(StoreError::Failed("the file system cannot hold a write-ahead log".into())),
+            Err(StoreError::Busy(_)) if since.elapsed() < busy_wait => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// The version of the schema; 0 where nothing was written yet. A transaction, so that all of it is of one moment.

@@ -39,7 +39,7 @@ impl SqliteStore {
         let path = &std::path::absolute(path).map_err(|error| StoreError::Failed(error.into()))?;
         schema::ensure_file(path)?;
         let mut writer = connection::connect(path, options).map_err(failed)?;
-        schema::prepare(&mut writer)?;
+        schema::prepare(&mut writer, options.busy_wait)?;
         let reader = || connection::connect_to_read(path, options).map_err(failed);
         let readers = (0..READERS).map(|_| reader()).collect::<Result<_, _>>()?;
         let start = |error: std::io::Error| StoreError::Failed(error.into());

@@ -59,11 +59,25 @@ pub(crate) async fn import_once(
 }
 
 async fn read(context: &Context, services: &Services, dir: &Path) -> Result<Import, Failure> {
+    check_holds_no_keys(context, dir)?;
     let imported = import_directory(dir, &context.scope, services.blobs.as_ref(), ImportOptions::default())
         .await
         .map_err(|error| Failure::of(error.code(), &error))?;
     let tree = imported.tree.digest();
     Ok(Import { tree, entries: imported.entries, source: "directory".to_owned() })
+}
+
+/// Whatever is imported can be read by agents and gates.
+fn check_holds_no_keys(context: &Context, dir: &Path) -> Result<(), Failure> {
+    match (dir.canonicalize(), context.home.path().canonicalize()) {
+        (Ok(base), Ok(home)) if home.starts_with(&base) => {
+            let what = format!("{} holds the state of this program, with its keys", dir.display());
+            Err(Failure::new("IMPORT_HOLDS_HOME", what).help(
+                "nothing was imported; name the directory of the project alone, or keep the state elsewhere",
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 async fn register(

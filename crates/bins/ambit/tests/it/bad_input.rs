@@ -138,6 +138,24 @@ fn a_hostile_document_is_refused_with_its_place_and_a_snippet_and_nothing_is_kep
     project.assert_works("after");
 }
 
+// proves E-H04
+// break crates/bins/ambit/src/verbs/revision.rs: `(Ok(base), Ok(home)) if home.starts_with(&base) => {` -> `(Ok(base), Ok(home)) if home.starts_with(&base) && false => {`
+#[test]
+fn the_state_with_its_keys_is_never_imported() {
+    let project = Project::new();
+    let inner = project.dir.path().join("app/state");
+    let home = project.home().to_str().unwrap();
+    for (home, base) in [(home, home), (inner.to_str().unwrap(), "app")] {
+        let refused = project.ambit(["revision", "import", base, "--home", home, "--json"]);
+        assert_eq!(
+            (refused.code, refused.code_of_failure().as_str()),
+            (2, "IMPORT_HOLDS_HOME"),
+            "{refused:?}"
+        );
+    }
+    project.ambit(["revision", "import", "app"]).well();
+}
+
 // proves C21
 // break crates/domain/blueprint/src/catalog/read.rs: `text.parse().map_err(|_| {` -> `text.parse().or_else(|_| Ok::<Digest, ()>(Digest::of(text.as_bytes()))).map_err(|_| {`
 #[test]
