@@ -47,6 +47,14 @@ pub struct AgentAnswer {
     pub cost: Option<MicroUsd>,
 }
 
+impl AgentError {
+    /// A failure of which nothing is known but what happened: the turn is charged at its reservation.
+    #[must_use]
+    pub fn unsettled(detail: impl Into<String>) -> Self {
+        Self::Failed { code: "AGENT_FAILED".to_owned(), detail: detail.into(), cost: None }
+    }
+}
+
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
@@ -57,6 +65,13 @@ pub enum AgentError {
     #[error("the turn was aborted")]
     Aborted,
     /// It cannot be reached or answered what cannot be read as an answer at all.
-    #[error("the agent failed: {0}")]
-    Failed(String),
+    #[error("the agent failed: {detail} ({code})")]
+    Failed {
+        /// The stable code, which the run records as why it ended. `AGENT_FAILED` where nothing closer is known.
+        code: String,
+        /// What happened, for people. Never recorded: it may hold words of others.
+        detail: String,
+        /// What the failed turn cost. `None` where nobody can tell: it is then charged at its reservation.
+        cost: Option<MicroUsd>,
+    },
 }

@@ -61,10 +61,12 @@ pub(super) const EDGES: &[Edges] = &[
     ("ambit-run", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-blueprint"]),
     ("ambit-evidence", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-run"]),
     ("ambit-ports", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-run"]),
+    ("ambit-agent-models", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-ports"]),
     ("ambit-agent-scripted", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-ports"]),
     ("ambit-blobs", &["ambit-ids", "ambit-ports"]),
     ("ambit-images", &["ambit-ids", "ambit-canonical", "ambit-ports"]),
     ("ambit-policy-rules", &["ambit-ids", "ambit-policy", "ambit-blueprint", "ambit-ports"]),
+    ("ambit-project-survey", &["ambit-ids", "ambit-canonical", "ambit-blueprint"]),
     ("ambit-runtime-system", &["ambit-ids", "ambit-ports"]),
     ("ambit-sandbox-guest", &[]),
     (
@@ -142,6 +144,7 @@ pub(super) const EDGES: &[Edges] = &[
         ],
     ),
     ("ambit-conformance", &["ambit-ids", "ambit-canonical", "ambit-gates", "ambit-run", "ambit-ports"]),
+    ("ambit-model-server", &[]),
     (
         "ambit-simulation",
         &[
@@ -174,10 +177,12 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-run",
             "ambit-evidence",
             "ambit-ports",
+            "ambit-agent-models",
             "ambit-agent-scripted",
             "ambit-blobs",
             "ambit-images",
             "ambit-policy-rules",
+            "ambit-project-survey",
             "ambit-runtime-system",
             "ambit-sandbox-linux",
             "ambit-signer-file",
@@ -266,11 +271,16 @@ pub(super) const CONFINED: &[Confined] = &[
         to: &["ambit-sandbox-linux", "ambit-sandbox-guest"],
         why: "the kernel's own structures are one adapter's",
     },
+    Confined {
+        dependency: "reqwest",
+        to: &["ambit-agent-models"],
+        why: "the one place that speaks to the outside; the rest sees a port",
+    },
     Confined { dependency: "axum", to: &["ambit-server"], why: "HTTP has one home" },
     Confined { dependency: "clap", to: &["ambit"], why: "only a binary reads a command line" },
     Confined {
         dependency: "toml",
-        to: &["ambit-oracle", "xtask"],
+        to: &["ambit-oracle", "ambit-project-survey", "xtask"],
         why: "documents of ours are JSON; only manifests are read so",
     },
 ];

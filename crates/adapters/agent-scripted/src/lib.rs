@@ -55,7 +55,7 @@ impl Agent for ScriptedAgent {
 
     async fn answer(&self, offer: TurnOffer, mut abort: AbortSignal) -> Result<AgentAnswer, AgentError> {
         let context: Value = serde_json::from_str(&offer.context)
-            .map_err(|error| AgentError::Failed(format!("the context is no JSON: {error}")))?;
+            .map_err(|error| AgentError::unsettled(format!("the context is no JSON: {error}")))?;
         let position = context.get("proposals").and_then(Value::as_u64).unwrap_or_default();
         let line = self.transcript.line(position);
         let answer = match line {

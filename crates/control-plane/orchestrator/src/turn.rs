@@ -89,8 +89,8 @@ pub(crate) async fn answer(orchestrator: &Orchestrator, turn: Turn, abort: Abort
             Some(Command::AgentStopped { turn: number, cost: Some(MicroUsd::ZERO), failure: None })
         }
         Err(AgentError::Aborted) => None,
-        Err(AgentError::Failed(_)) => {
-            Some(Command::AgentStopped { turn: number, cost: None, failure: Some("AGENT_FAILED".to_owned()) })
+        Err(AgentError::Failed { code, cost, .. }) => {
+            Some(Command::AgentStopped { turn: number, cost, failure: Some(code) })
         }
     }
 }

@@ -100,7 +100,7 @@ impl Agent for SimAgent {
 
     async fn answer(&self, offer: TurnOffer, mut abort: AbortSignal) -> Result<AgentAnswer, AgentError> {
         if self.faults.pass(Cut::AgentAsked).await.is_some() {
-            return Err(AgentError::Failed("planned".to_owned()));
+            return Err(AgentError::unsettled("planned"));
         }
         let context: Value = serde_json::from_str(&offer.context).unwrap();
         self.told.lock().unwrap_or_else(PoisonError::into_inner).push(context.clone());
@@ -114,7 +114,7 @@ impl Agent for SimAgent {
             Reply::Priced(value, cost) => (value.to_string(), cost),
             Reply::Text(text) => (text, Some(MicroUsd::ZERO)),
             Reply::Finished => return Err(AgentError::Finished),
-            Reply::Unreachable => return Err(AgentError::Failed("planned".to_owned())),
+            Reply::Unreachable => return Err(AgentError::unsettled("planned")),
             Reply::Silent => {
                 abort.raised().await;
                 return Err(AgentError::Aborted);
