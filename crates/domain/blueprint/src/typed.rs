@@ -123,7 +123,12 @@ mod tests {
             let text = good.replace(from, to);
             let error = read_typed::<Form>("t.yaml", text.as_bytes()).unwrap_err();
             let problem = error.problems().next().unwrap();
-            assert_eq!((problem.code, problem.line, problem.column), (code, line, column), "{}", error.render());
+            assert_eq!(
+                (problem.code, problem.line, problem.column),
+                (code, line, column),
+                "{}",
+                error.render()
+            );
             assert!(error.render().contains(says), "{}", error.render());
         }
     }

@@ -19,18 +19,34 @@ pub(super) fn parts() -> (&'static str, Value, Value) {
     let spec = object(
         &[
             ("goal", text(4000), "What is to be reached."),
-            ("stage", word::<LifecycleStage>(), "The stage of the lifecycle; a run is admitted for `generate` alone."),
+            (
+                "stage",
+                word::<LifecycleStage>(),
+                "The stage of the lifecycle; a run is admitted for `generate` alone.",
+            ),
             ("accountability", accountability(), "Who answers for it."),
-            ("acceptanceCases", list(acceptance_case(), 1, 64), "What must hold in the end."),
+            ("acceptanceCases", list(&acceptance_case(), 1, 64), "What must hold in the end."),
             ("scope", scope(), "What a run may change."),
             ("protectedOracles", oracles(), "What no patch may touch, and what is a test."),
-            ("gates", list(gate(), 1, 32), "From the cheapest to the dearest; together they cover every case."),
+            (
+                "gates",
+                list(&gate(), 1, 32),
+                "From the cheapest to the dearest; together they cover every case.",
+            ),
             ("dependencies", dependencies(), "Where dependencies are declared, and which may be added."),
             ("runBudget", run_budget(true), "What a run may use."),
-            ("archetypeProbes", list(probe(), 0, 64), "Proposals of other kinds of applications; nothing is executed."),
-            ("boundaryMap", list(boundary(), Plane::ALL.len(), Plane::ALL.len()), "Who holds what, plane by plane."),
+            (
+                "archetypeProbes",
+                list(&probe(), 0, 64),
+                "Proposals of other kinds of applications; nothing is executed.",
+            ),
+            (
+                "boundaryMap",
+                list(&boundary(), Plane::ALL.len(), Plane::ALL.len()),
+                "Who holds what, plane by plane.",
+            ),
         ],
-        &[("authorizes", list(authorization(), 0, 128), "Protected paths that this very version opens.")],
+        &[("authorizes", list(&authorization(), 0, 128), "Protected paths that this very version opens.")],
     );
     ("Blueprint: what a customer approved to be built", metadata, spec)
 }
@@ -64,8 +80,8 @@ fn scope() -> Value {
     object(
         &[
             ("paths", patterns(1), "What a patch may touch."),
-            ("work", set(lower_case_word(), 1, 32), "The kinds of work that a plan step may declare."),
-            ("outOfScope", set(lower_case_word(), 0, 32), "Kinds that are named to be refused."),
+            ("work", set(&lower_case_word(), 1, 32), "The kinds of work that a plan step may declare."),
+            ("outOfScope", set(&lower_case_word(), 0, 32), "Kinds that are named to be refused."),
         ],
         &[],
     )
@@ -75,7 +91,11 @@ fn oracles() -> Value {
     object(
         &[
             ("paths", patterns(0), "What no patch may touch."),
-            ("testPaths", patterns(0), "What is a test: assertions are counted and skips are looked for there."),
+            (
+                "testPaths",
+                patterns(0),
+                "What is a test: assertions are counted and skips are looked for there.",
+            ),
         ],
         &[],
     )
@@ -85,7 +105,7 @@ fn gate() -> Value {
     object(
         &[
             ("id", id(64), "The gate, and the command of that name in the catalog."),
-            ("cases", set(id(64), 0, 64), "The cases that its passing speaks for."),
+            ("cases", set(&id(64), 0, 64), "The cases that its passing speaks for."),
         ],
         &[("hiddenCheck", id(64), "A command that must pass too and that no agent can name or see.")],
     )
@@ -96,15 +116,17 @@ fn dependencies() -> Value {
     object(
         &[
             ("manifests", patterns(0), "Where dependencies are declared."),
-            ("approved", set(name, 0, 256), "What may be added without an approval of its own."),
+            ("approved", set(&name, 0, 256), "What may be added without an approval of its own."),
         ],
         &[],
     )
 }
 
 fn probe() -> Value {
-    let plan_step =
-        object(&[("work", lower_case_word(), ""), ("cases", set(id(64), 0, 32), "They need not be known.")], &[]);
+    let plan_step = object(
+        &[("work", lower_case_word(), ""), ("cases", set(&id(64), 0, 32), "They need not be known.")],
+        &[],
+    );
     let tool_call = object(&[("tool", word::<ToolName>(), ""), ("facts", facts(), "")], &[]);
     let case = one_of(&[
         ("planStep", plan_step, "A step of a plan."),

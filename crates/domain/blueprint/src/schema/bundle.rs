@@ -16,7 +16,7 @@ pub(super) fn parts() -> (&'static str, Value, Value) {
         &[],
     );
     let spec = one_of(&[
-        ("toolRules", list(rule(), 1, 256), "Rules for tool calls."),
+        ("toolRules", list(&rule(), 1, 256), "Rules for tool calls."),
         ("egress", egress, "What can be reached."),
         ("secrets", secrets, "How secrets are bound."),
         ("retention", retention, "How long evidence is kept."),
@@ -26,8 +26,8 @@ pub(super) fn parts() -> (&'static str, Value, Value) {
 
 fn rule() -> Value {
     let condition = one_of(&[
-        ("anyFact", set(word::<FactKind>(), 1, 32), "At least one of its facts is of one of these kinds."),
-        ("asked", set(word::<Capability>(), 1, 32), "It asks for one of these."),
+        ("anyFact", set(&word::<FactKind>(), 1, 32), "At least one of its facts is of one of these kinds."),
+        ("asked", set(&word::<Capability>(), 1, 32), "It asks for one of these."),
         ("always", json!({"const": true}), "Nothing more."),
     ]);
     let unless = object(&[("approved", word::<Capability>(), "An unused approval of this is in hand.")], &[]);
@@ -35,13 +35,17 @@ fn rule() -> Value {
         &[
             ("id", id(96), "How decisions cite it."),
             ("effect", word::<RuleEffect>(), "What it answers."),
-            ("tools", set(word::<ToolName>(), 1, 32), "Whose calls it can apply to."),
+            ("tools", set(&word::<ToolName>(), 1, 32), "Whose calls it can apply to."),
             ("when", condition, "What must be true of the call."),
             ("why", text(500), "Why the rule is there."),
-            ("examples", list(example(), 1, 32), "Calls, and what the whole bundle answers to them."),
+            ("examples", list(&example(), 1, 32), "Calls, and what the whole bundle answers to them."),
         ],
         &[
-            ("denial", word::<DenialKind>(), "With `forbid` alone: whether the call is denied or the run ends."),
+            (
+                "denial",
+                word::<DenialKind>(),
+                "With `forbid` alone: whether the call is denied or the run ends.",
+            ),
             ("capability", word::<Capability>(), "With `require-approval` alone: what must be approved."),
             ("unless", unless, "What keeps the rule from applying."),
             ("instead", text(500), "What is possible instead."),

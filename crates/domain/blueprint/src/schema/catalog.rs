@@ -7,7 +7,7 @@ use crate::CommandVerdict;
 
 /// Title, metadata and spec.
 pub(super) fn parts() -> (&'static str, Value, Value) {
-    let spec = object(&[("commands", list(command(), 1, 256), "The commands.")], &[]);
+    let spec = object(&[("commands", list(&command(), 1, 256), "The commands.")], &[]);
     ("NamedCommandCatalog: what the name of a gate means", versioned(), spec)
 }
 
@@ -19,7 +19,7 @@ fn command() -> Value {
             ("summary", text(500), "What it checks."),
             (
                 "argv",
-                list(argument, 1, 64),
+                list(&argument, 1, 64),
                 "The program and its arguments, passed as they are; no shell unless one is named.",
             ),
             ("image", digest(), "The image that it runs in; a name or a tag is refused."),
@@ -31,8 +31,8 @@ fn command() -> Value {
             ("workdir", path(), "The working directory within the workspace; its top if left out."),
             ("costUsd", dollars(), "What one execution costs the run, in US dollars; 0 if left out."),
             ("costMicroUsd", micro_dollars(), "The same in micro-dollars, in its place."),
-            ("outputs", list(output(), 0, 64), "Files that are kept from its workspace."),
-            ("fixtures", list(fixture(), 0, 64), "Synthetic data, mounted read-only below /fixtures."),
+            ("outputs", list(&output(), 0, 64), "Files that are kept from its workspace."),
+            ("fixtures", list(&fixture(), 0, 64), "Synthetic data, mounted read-only below /fixtures."),
         ],
     );
     command["not"] = json!({"required": ["costUsd", "costMicroUsd"]});
@@ -56,10 +56,18 @@ fn resources() -> Value {
             ("cpuMillis", integer(10, 256_000), "Processor share, in thousandths of a processor."),
             ("cpuSeconds", integer(1, 86_400), "Processor time in all."),
             ("wallSeconds", integer(1, 86_400), "Time by the clock."),
-            ("diskMib", integer(1, 1 << 20), "MiB written to the workspace and to the temporary volume, each."),
+            (
+                "diskMib",
+                integer(1, 1 << 20),
+                "MiB written to the workspace and to the temporary volume, each.",
+            ),
             ("outputKib", integer(1, 1 << 20), "KiB of standard output and standard error together."),
         ],
-        &[("parallelProcesses", integer(1, 64), "What it counts for against `maxParallelProcesses`; 1 if left out.")],
+        &[(
+            "parallelProcesses",
+            integer(1, 64),
+            "What it counts for against `maxParallelProcesses`; 1 if left out.",
+        )],
     )
 }
 

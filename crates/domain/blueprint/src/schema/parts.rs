@@ -63,16 +63,16 @@ pub(super) fn path() -> Value {
 
 /// Patterns of paths.
 pub(super) fn patterns(fewest: usize) -> Value {
-    list(json!({"type": "string", "pattern": "^[^/]", "maxLength": 256}), fewest, 128)
+    list(&json!({"type": "string", "pattern": "^[^/]", "maxLength": 256}), fewest, 128)
 }
 
 /// A list.
-pub(super) fn list(items: Value, fewest: usize, most: usize) -> Value {
+pub(super) fn list(items: &Value, fewest: usize, most: usize) -> Value {
     json!({"type": "array", "items": items, "minItems": fewest, "maxItems": most})
 }
 
 /// A list in which nothing stands twice.
-pub(super) fn set(items: Value, fewest: usize, most: usize) -> Value {
+pub(super) fn set(items: &Value, fewest: usize, most: usize) -> Value {
     let mut schema = list(items, fewest, most);
     schema["uniqueItems"] = json!(true);
     schema
@@ -108,7 +108,11 @@ pub(super) fn versioned() -> Value {
     object(
         &[
             ("name", id(64), "The name, which references use."),
-            ("version", integer(1, u32::MAX.into()), "The version; what is registered under one never changes."),
+            (
+                "version",
+                integer(1, u32::MAX.into()),
+                "The version; what is registered under one never changes.",
+            ),
         ],
         &[],
     )
@@ -142,8 +146,7 @@ pub(super) fn run_budget(is_complete: bool) -> Value {
         return schema;
     }
     let mut schema = object(&limits, &money);
-    schema["oneOf"] =
-        json!([{"required": ["maxToolCostUsd"]}, {"required": ["maxToolCostMicroUsd"]}]);
+    schema["oneOf"] = json!([{"required": ["maxToolCostUsd"]}, {"required": ["maxToolCostMicroUsd"]}]);
     schema
 }
 
@@ -168,5 +171,5 @@ pub(super) fn facts() -> Value {
         fact("gate-not-granted", &[("gate", id(64), "")]),
         fact("unclassified", &[("why", text(500), "")]),
     ]);
-    list(json!({"oneOf": kinds}), 0, 16)
+    list(&json!({"oneOf": kinds}), 0, 16)
 }

@@ -2,8 +2,8 @@ use serde_json::Value;
 
 use super::parts::{id, object, policy_ref, run_budget, word};
 use crate::{
-    AggregateLimits, RequiredCancellation, RequiredEgress, RequiredEvidence, RequiredIsolation, RequiredPreview,
-    RequiredSecretDelivery,
+    AggregateLimits, RequiredCancellation, RequiredEgress, RequiredEvidence, RequiredIsolation,
+    RequiredPreview, RequiredSecretDelivery,
 };
 
 /// Title, metadata and spec.
