@@ -80,7 +80,7 @@ fn collect(value: &Value, at: &str, places: &mut Vec<String>) {
                 .iter()
                 .take(2)
                 .enumerate()
-                .for_each(|(at_, item)| collect(item, format!("{at}/{at_}"), places));
+                .for_each(|(index, item)| collect(item, &format!("{at}/{index}"), places));
         }
         _ => {}
     }
