@@ -225,7 +225,10 @@ pub(super) const DOMAIN_EXTERNAL: &[Edges] = &[
     ("ambit-policy", &["serde", "thiserror"]),
     ("ambit-gates", &["serde"]),
     ("ambit-revision", &["memchr", "serde", "similar", "thiserror"]),
-    ("ambit-blueprint", &["saphyr-parser", "serde", "serde_json", "strsim", "thiserror"]),
+    (
+        "ambit-blueprint",
+        &["saphyr-parser", "serde", "serde_json", "serde_path_to_error", "strsim", "thiserror"],
+    ),
     ("ambit-oracle", &["serde_json", "thiserror", "toml"]),
     ("ambit-run", &["serde", "serde_json", "thiserror"]),
     ("ambit-evidence", &["ed25519-dalek", "serde", "thiserror"]),

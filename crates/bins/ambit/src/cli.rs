@@ -96,6 +96,20 @@ pub(crate) enum Verb {
     Probe(ProbeVerb),
     /// Find out what is missing on this machine, and how to mend it.
     Doctor,
+    /// Give editors the JSON Schemas of the documents.
+    #[command(subcommand)]
+    Schema(SchemaVerb),
+    /// Write what a shell needs to complete command lines.
+    Completion {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages.
+    Man {
+        /// The directory, which is made where there is none.
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
     /// Play the whole story on the example application.
     Lab(LabArgs),
     /// Try the four attacks that must never work.
@@ -314,6 +328,23 @@ pub(crate) enum ProbeVerb {
         /// The blueprint.
         #[arg(value_name = "FILE")]
         archetypes: PathBuf,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SchemaVerb {
+    /// List the kinds of documents.
+    List,
+    /// Show the schema of a kind.
+    Show {
+        /// The kind, as a document names it.
+        kind: String,
+    },
+    /// Write all of them to a directory.
+    Write {
+        /// The directory, which is made where there is none.
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
     },
 }
 

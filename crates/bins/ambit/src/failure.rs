@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use ambit_blueprint::DocumentError;
+use ambit_blueprint::{DocumentError, closest};
 use serde_json::{Value, json};
 
 use crate::terminal::{counted, printable, printable_json};
@@ -90,6 +90,14 @@ impl Failure {
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = help.into();
+        self
+    }
+
+    /// The same failure, which also names the known name that is closest to the one that was given.
+    pub(crate) fn meant<'a>(mut self, given: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        if let Some(meant) = closest(given, known) {
+            self.message.push_str(&format!("; did you mean {meant}?"));
+        }
         self
     }
 

@@ -14,7 +14,8 @@ const KEY: &str = "approver.key";
 type Wrong = (&'static [&'static str], i32, &'static str);
 
 /// What is named and is not there.
-const ABSENT: [Wrong; 26] = [
+const ABSENT: [Wrong; 27] = [
+    (&["schema", "show", "none"], 2, "DOCUMENT_UNKNOWN_WORD"),
     (&["profile", "show", "none"], 11, "PROFILE_UNKNOWN"),
     (&["run", "show", "none"], 11, "RUN_NOT_FOUND"),
     (&["run", "watch", "none"], 11, "RUN_NOT_FOUND"),
@@ -82,7 +83,9 @@ const ABSENT: [Wrong; 26] = [
 ];
 
 /// Files that cannot be read or written, and documents that are none.
-const FILES: [Wrong; 21] = [
+const FILES: [Wrong; 23] = [
+    (&["schema", "write", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
+    (&["man", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
     (&["blueprint", "new", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
     (&["catalog", "pin", "catalog.yaml", "--image", "tools", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
     (&["profile", "show", "wrong.yaml"], 2, "DOCUMENT_WRONG_KIND"),
@@ -104,7 +107,7 @@ const FILES: [Wrong; 21] = [
     (
         &["run", "start", "--blueprint", "greeter", "--base", "rev-0", "--agent", "wrong.yaml"],
         2,
-        "TRANSCRIPT_MALFORMED",
+        "DOCUMENT_UNKNOWN_WORD",
     ),
     (&["run", "export", "first", "--out", "app"], 2, "USAGE_DIRECTORY"),
     (&["approver", "init", "--name", "bob", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
@@ -196,7 +199,7 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
         assert_eq!((text.code, text.out.as_str()), (*exit, ""), "{words:?}: {text:?}");
         assert!(text.err.contains(&format!("error[{code}]: ")), "{words:?}: {text:?}");
         let verb = words.iter().take(2).map(|word| (*word).to_owned());
-        tried.insert(if matches!(words[0], "approve" | "deny") {
+        tried.insert(if matches!(words[0], "approve" | "deny" | "man") {
             verb.take(1).collect()
         } else {
             verb.collect()
@@ -213,6 +216,8 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
         "backend inspect",
         "tools list",
         "profile list",
+        "schema list",
+        "completion",
         "doctor",
         "lab",
         "smoke",
