@@ -88,7 +88,7 @@ impl Client {
         turns_before: u32,
     ) -> Result<Self, ModelAgentError> {
         let pricing = document.pricing(clock.now())?;
-        let turn = u64::from(document.context_tokens()) + u64::from(document.max_output_tokens());
+        let turn = document.request_bound_tokens() + u64::from(document.max_output_tokens());
         let tokens = TokenLedger::new(document.token_cap(), turn.saturating_mul(u64::from(turns_before)));
         Ok(Self { document, pricing, channel, key, tape: None, tokens, clock, entropy })
     }
@@ -115,8 +115,13 @@ impl Client {
     /// The most that one call can cost: what is to be reserved for it. Nothing where no price is known.
     #[must_use]
     pub fn call_quote(&self) -> MicroUsd {
-        let (input, output) = (self.document.context_tokens(), self.document.max_output_tokens());
-        self.pricing.quote(input.into(), output.into())
+        self.pricing.quote(self.document.request_bound_tokens(), self.document.max_output_tokens().into())
+    }
+
+    /// What is known of the price of a call.
+    #[must_use]
+    pub const fn pricing(&self) -> Pricing {
+        self.pricing
     }
 
     /// What a call of this usage cost; `None` where no price is known.
@@ -126,7 +131,7 @@ impl Client {
     }
 
     fn check(&self, request: &ModelRequest) -> Result<u64, CallFailure> {
-        let (input, most) = (bound::input_tokens(request), u64::from(self.document.context_tokens()));
+        let (input, most) = (bound::input_tokens(request), self.document.request_bound_tokens());
         if input > most || request.max_output_tokens > self.document.max_output_tokens() {
             return Err(unsent(
                 "MODEL_REQUEST_TOO_LARGE",

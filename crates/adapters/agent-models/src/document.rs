@@ -9,6 +9,7 @@ use crate::bound;
 use crate::dialogue::ModelRequest;
 use crate::error::ModelAgentError;
 use crate::key::KeyReference;
+use crate::limits::ESTIMATED_TOKEN_BYTES;
 use crate::price::{Price, Pricing, Rates};
 use crate::wire::{Manner, OutputLimitName, Wire};
 
@@ -193,7 +194,7 @@ impl ModelAgentDocument {
             stream: spec.stream,
             output_limit,
             max_output_tokens: within("maxOutputTokens", spec.max_output_tokens, 16, 1_000_000)?,
-            context_tokens: within("contextTokens", spec.context_tokens, 4_096, 16_000_000)?,
+            context_tokens: within("contextTokens", spec.context_tokens, 20_000, 16_000_000)?,
             price: spec.price.read()?,
             token_cap: spec.token_cap,
             timeout_ms: within("timeoutSeconds", spec.timeout_seconds, 1, 3_600)
@@ -237,11 +238,17 @@ impl ModelAgentDocument {
         self.max_output_tokens
     }
 
-    /// The most tokens of one request, counted as [`input_bound_tokens`](Self::input_bound_tokens) counts. No larger
-    /// request is sent.
+    /// The tokens of one request, by an estimate of three bytes each.
     #[must_use]
     pub const fn context_tokens(&self) -> u32 {
         self.context_tokens
+    }
+
+    /// The most tokens of one request that any vendor can count, one for each byte of the estimate. No request is sent that
+    /// is larger by [`input_bound_tokens`](Self::input_bound_tokens), and this much is reserved for each.
+    #[must_use]
+    pub const fn request_bound_tokens(&self) -> u64 {
+        self.context_tokens as u64 * ESTIMATED_TOKEN_BYTES as u64
     }
 
     /// The most tokens that all calls of a run may use together, where there is such a cap.
@@ -310,7 +317,7 @@ fn within<T: TryFrom<u64>>(
 mod tests {
     use super::*;
 
-    const SPEC: &str = "wire: openai-chat, baseUrl: \"http://localhost:1\", model: m, key: none, maxOutputTokens: 100, contextTokens: 5000, price: free";
+    const SPEC: &str = "wire: openai-chat, baseUrl: \"http://localhost:1\", model: m, key: none, maxOutputTokens: 100, contextTokens: 20000, price: free";
 
     fn read(spec: &str) -> Result<ModelAgentDocument, ModelAgentError> {
         let text = format!(
@@ -340,7 +347,7 @@ mod tests {
             ("model: m", "model: \"\"", "MODEL_AGENT_RANGE"),
             ("maxOutputTokens: 100", "maxOutputTokens: 0", "MODEL_AGENT_RANGE"),
             ("maxOutputTokens: 100", "maxOutputTokens: 9999999", "MODEL_AGENT_RANGE"),
-            ("contextTokens: 5000", "contextTokens: 100", "MODEL_AGENT_RANGE"),
+            ("contextTokens: 20000", "contextTokens: 100", "MODEL_AGENT_RANGE"),
             ("price: free", "price: free, tokenCap: 0", "MODEL_AGENT_RANGE"),
             ("price: free", "price: free, timeoutSeconds: 0", "MODEL_AGENT_RANGE"),
             ("price: free", "price: cheap", "MODEL_AGENT_MALFORMED"),

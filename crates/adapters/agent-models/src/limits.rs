@@ -46,4 +46,6 @@ pub(crate) const CASSETTE_BYTES: u64 = 16 << 20;
 /// Tokens that a vendor adds to any request with tools: its own instructions for calls.
 pub(crate) const WRAPPING_TOKENS: u64 = 2_048;
 /// Tokens that a vendor adds around a message, a call, a result or a tool, beyond its text.
-pub(crate) const WRAPPING_PART_TOKENS: u64 = 32;
+pub(crate) const WRAPPING_PART_TOKENS: u64 = 64;
+/// Bytes of text that are estimated as one token where people state a budget in tokens. Real text has more on the average.
+pub(crate) const ESTIMATED_TOKEN_BYTES: u32 = 3;

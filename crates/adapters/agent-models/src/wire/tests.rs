@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 
 use super::*;
@@ -211,6 +212,8 @@ fn decode(wire: Wire, chunks: &[&[u8]]) -> Result<crate::dialogue::ModelReply, F
 }
 
 /// The bodies of all recorded answers, with their wires.
+static RECORDED: std::sync::LazyLock<Vec<(Wire, String)>> = std::sync::LazyLock::new(recorded);
+
 fn recorded() -> Vec<(Wire, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/cassettes");
     let mut bodies = Vec::new();
@@ -228,9 +231,9 @@ fn recorded() -> Vec<(Wire, String)> {
 
 #[test]
 fn an_answer_reads_alike_however_it_is_divided() {
-    let bodies = recorded();
-    assert!(bodies.len() > 100);
-    for (wire, body) in bodies {
+    assert!(RECORDED.len() > 100);
+    for (wire, body) in RECORDED.iter() {
+        let wire = *wire;
         let whole = decode(wire, &[body.as_bytes()]);
         for size in [1, 2, 3, 7, 64] {
             let chunks: Vec<&[u8]> = body.as_bytes().chunks(size).collect();
@@ -242,7 +245,7 @@ fn an_answer_reads_alike_however_it_is_divided() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, rng_seed: RngSeed::Fixed(7), ..ProptestConfig::default() })]
 
     #[test]
     fn no_bytes_make_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..400), cut in 0usize..400) {
@@ -258,8 +261,7 @@ proptest! {
         places in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
         lines in prop::collection::vec(any::<prop::sample::Index>(), 0..3),
     ) {
-        let bodies = recorded();
-        let (wire, body) = which.get(&bodies);
+        let (wire, body) = which.get(&RECORDED);
         let mut lines_of: Vec<&str> = body.split_inclusive("\n\n").collect();
         for line in &lines {
             let at = line.index(lines_of.len());

@@ -19,7 +19,7 @@ pub(crate) const WIRES: [&str; 3] = ["anthropic-messages", "openai-responses", "
 pub(crate) fn document(wire: &str, base: &str, more: &str) -> ModelAgentDocument {
     let text = format!(
         "apiVersion: coding-agent.enterprise/v1\nkind: ModelAgent\nmetadata: {{name: t}}\nspec:\n  wire: {wire}\n  \
-         baseUrl: \"{base}\"\n  model: m\n  maxOutputTokens: 100\n  contextTokens: 8000\n{more}"
+         baseUrl: \"{base}\"\n  model: m\n  maxOutputTokens: 100\n  contextTokens: 20000\n{more}"
     );
     ModelAgentDocument::read(Path::new("t.yaml"), text.as_bytes()).unwrap()
 }
@@ -127,7 +127,7 @@ async fn serve(mut stream: TcpStream, play: Play, seen: Arc<Mutex<Vec<String>>>)
     if let Play::Reset = play {
         let mut byte = [0; 1];
         let _ = stream.read(&mut byte).await;
-        seen.lock().unwrap().push(String::new());
+        seen.lock().unwrap().push(String::from_utf8_lossy(&byte).into_owned());
         return;
     }
     let request = read_request(&mut stream).await;
