@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use ambit_blueprint::read_untyped;
-use ambit_ids::{Digest, DocumentName, MicroUsd, UnixMs};
+use ambit_ids::{Digest, DocumentName, UnixMs};
 use serde::Deserialize;
 
 use crate::base_url::BaseUrl;
@@ -10,7 +10,8 @@ use crate::dialogue::ModelRequest;
 use crate::error::ModelAgentError;
 use crate::key::KeyReference;
 use crate::limits::ESTIMATED_TOKEN_BYTES;
-use crate::price::{Price, Pricing, Rates};
+use crate::price::{Price, Pricing};
+use crate::stated_price::{PriceChoice, PriceForm};
 use crate::wire::{Manner, OutputLimitName, Wire};
 
 const OPENAI: &str = "api.openai.com";
@@ -31,13 +32,6 @@ pub struct ModelAgentDocument {
     price: PriceChoice,
     token_cap: Option<u64>,
     timeout_ms: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum PriceChoice {
-    Table,
-    Free,
-    Stated(Price),
 }
 
 #[derive(Deserialize)]
@@ -95,69 +89,6 @@ const fn ten_minutes() -> u64 {
     600
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum PriceForm {
-    Word(PriceWord),
-    Stated(StatedForm),
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum PriceWord {
-    Table,
-    Free,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct StatedForm {
-    input_usd_per_million: Dollars,
-    cache_read_usd_per_million: Dollars,
-    cache_write_usd_per_million: Dollars,
-    output_usd_per_million: Dollars,
-}
-
-/// An amount in US dollars, with or without decimals.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Dollars {
-    Whole(u64),
-    Decimal(String),
-}
-
-impl Default for PriceForm {
-    fn default() -> Self {
-        Self::Word(PriceWord::Table)
-    }
-}
-
-impl Dollars {
-    fn read(&self) -> Result<u64, ModelAgentError> {
-        let text = match self {
-            Self::Whole(dollars) => dollars.to_string(),
-            Self::Decimal(text) => text.clone(),
-        };
-        let money = MicroUsd::from_usd_decimal(&text);
-        money.map(MicroUsd::get).map_err(|source| ModelAgentError::Money { text, source })
-    }
-}
-
-impl PriceForm {
-    fn read(&self) -> Result<PriceChoice, ModelAgentError> {
-        Ok(match self {
-            Self::Word(PriceWord::Table) => PriceChoice::Table,
-            Self::Word(PriceWord::Free) => PriceChoice::Free,
-            Self::Stated(stated) => PriceChoice::Stated(Price::flat(Rates {
-                input: stated.input_usd_per_million.read()?,
-                cache_read: stated.cache_read_usd_per_million.read()?,
-                cache_write: stated.cache_write_usd_per_million.read()?,
-                output: stated.output_usd_per_million.read()?,
-            })),
-        })
-    }
-}
-
 impl ModelAgentDocument {
     /// Reads a document of at most [`ambit_ids::limits::DOCUMENT_BYTES`]. `file` names it in problems.
     ///
@@ -177,6 +108,10 @@ impl ModelAgentDocument {
         }
         if let Some(cap) = spec.token_cap {
             within::<u64>("tokenCap", cap, 1, ambit_ids::limits::CANONICAL_INTEGER_MAX)?;
+        }
+        if spec.output_limit.is_some() && spec.wire != Wire::OpenaiChat {
+            let range = "left out unless `wire` is `openai-chat`".to_owned();
+            return Err(ModelAgentError::Range { field: "outputLimit", range });
         }
         let base = BaseUrl::parse(&spec.base_url, spec.allow_plain_http)?;
         let output_limit = spec.output_limit.unwrap_or(if base.is_of(OPENAI) {
@@ -352,6 +287,7 @@ mod tests {
             ("price: free", "price: free, timeoutSeconds: 0", "MODEL_AGENT_RANGE"),
             ("price: free", "price: cheap", "MODEL_AGENT_MALFORMED"),
             ("price: free", "price: free, temperature: 1", "MODEL_AGENT_MALFORMED"),
+            ("wire: openai-chat", "wire: openai-responses, outputLimit: max-tokens", "MODEL_AGENT_RANGE"),
             ("wire: openai-chat", "wire: smoke-signals", "MODEL_AGENT_MALFORMED"),
             ("maxOutputTokens: 100", "maxOutputTokens: -1", "MODEL_AGENT_MALFORMED"),
             (

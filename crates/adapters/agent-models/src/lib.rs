@@ -20,6 +20,7 @@ mod limits;
 mod price;
 mod redact;
 mod retry;
+mod stated_price;
 mod status;
 mod wire;
 

@@ -4,6 +4,8 @@ use ambit_ids::limits;
 
 /// The largest answer that is read, a whole one or a stream with everything around the words.
 pub(crate) const ANSWER_BYTES: usize = 64 << 20;
+/// The largest whole answer. It is in memory at once, several times over while it is read.
+pub(crate) const WHOLE_BYTES: usize = 16 << 20;
 /// The longest line of a stream, and the largest event of one. Some vendors repeat the whole answer in the last event.
 pub(crate) const EVENT_BYTES: usize = 8 << 20;
 /// The most events of a stream. Vendors send one for every token.
@@ -27,8 +29,8 @@ pub(crate) const USAGE_TOKENS: u64 = 1 << 40;
 
 /// The longest wait for a connection, TLS included.
 pub(crate) const CONNECT_MS: u64 = 10_000;
-/// The longest silence within a stream.
-pub(crate) const STREAM_SILENCE_MS: u64 = 120_000;
+/// The longest silence within a stream. Models that reason may say nothing for minutes.
+pub(crate) const STREAM_SILENCE_MS: u64 = 300_000;
 /// The most attempts of one call.
 pub(crate) const ATTEMPTS: u32 = 5;
 /// The first wait before another attempt. Each later one is twice as long.

@@ -1,5 +1,5 @@
 use crate::dialogue::ModelReply;
-use crate::limits::ANSWER_BYTES;
+use crate::limits::{ANSWER_BYTES, WHOLE_BYTES};
 use crate::wire::fault::Fault;
 use crate::wire::sse::{Events, Flow};
 use crate::wire::{EventReader, Wire, json};
@@ -49,6 +49,9 @@ impl Decoder {
         }
         match &mut self.form {
             Form::Whole(body) => {
+                if body.len() + bytes.len() > WHOLE_BYTES {
+                    return Err(Fault::too_large("it has too many bytes"));
+                }
                 body.extend_from_slice(bytes);
                 Ok(Flow::More)
             }

@@ -35,7 +35,7 @@ impl Events {
                 bytes = &bytes[1..];
                 continue;
             }
-            let end = bytes.iter().position(|b| matches!(b, b'\n' | b'\r'));
+            let end = memchr::memchr2(b'\n', b'\r', bytes);
             let part = &bytes[..end.unwrap_or(bytes.len())];
             if self.line.len() + part.len() > EVENT_BYTES {
                 return Err(Fault::too_large("a line of the stream is too long"));
@@ -116,6 +116,15 @@ mod tests {
         ] {
             assert_eq!(events(&[text.as_bytes()]), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_stream_has_so_many_events() {
+        let blank = vec![b'\n'; STREAM_EVENTS as usize];
+        let mut events = Events::default();
+        let mut each = |_: &[u8]| Ok(Flow::More);
+        assert_eq!(events.push(&blank, &mut each), Ok(Flow::More));
+        assert_eq!(events.push(b"\n", &mut each).unwrap_err().code, "MODEL_ANSWER_TOO_LARGE");
     }
 
     #[test]

@@ -230,6 +230,27 @@ fn recorded() -> Vec<(Wire, String)> {
 }
 
 #[test]
+fn an_answer_has_a_size_whole_and_as_a_stream() {
+    let chunk = vec![b' '; 1 << 20];
+    for (start, most) in [("{", crate::limits::WHOLE_BYTES), (":\n", crate::limits::ANSWER_BYTES)] {
+        let mut decoder = Decoder::new(Wire::OpenaiChat);
+        decoder.push(start.as_bytes()).unwrap();
+        let mut taken = 0;
+        // The lines of a stream end, or a line would be what is too large.
+        let fault = loop {
+            if start != "{" {
+                decoder.push(b"\n").unwrap();
+            }
+            match decoder.push(&chunk) {
+                Ok(_) => taken += chunk.len(),
+                Err(fault) => break fault,
+            }
+        };
+        assert_eq!((fault.code, taken), ("MODEL_ANSWER_TOO_LARGE", most - chunk.len()));
+    }
+}
+
+#[test]
 fn an_answer_reads_alike_however_it_is_divided() {
     assert!(RECORDED.len() > 100);
     for (wire, body) in RECORDED.iter() {
@@ -275,5 +296,72 @@ proptest! {
         }
         let chunks: Vec<&[u8]> = bytes.chunks(5).collect();
         prop_assert_eq!(decode(*wire, &chunks), decode(*wire, &[&bytes]));
+    }
+
+    #[test]
+    fn every_token_is_counted_once(counts in prop::array::uniform5(0u64..1_000_000)) {
+        let [fresh, read, written, said, thought] = counts;
+        let expected = crate::dialogue::Usage {
+            input_tokens: fresh,
+            cache_read_tokens: read,
+            cache_write_tokens: written,
+            output_tokens: said + thought,
+            reasoning_tokens: thought,
+        };
+        for wire in WIRES {
+            let [whole, stream] = answers(wire, &expected);
+            prop_assert_eq!(decode(wire, &[whole.as_bytes()]).unwrap().usage, expected, "{:?} {}", wire, whole);
+            prop_assert_eq!(decode(wire, &[stream.as_bytes()]).unwrap().usage, expected, "{:?} {}", wire, stream);
+        }
+    }
+}
+
+/// An empty answer of this usage as each wire tells it, whole and as a stream.
+fn answers(wire: Wire, usage: &crate::dialogue::Usage) -> [String; 2] {
+    let input = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+    let details =
+        json!({"cached_tokens": usage.cache_read_tokens, "cache_write_tokens": usage.cache_write_tokens});
+    let reasoning = json!({"reasoning_tokens": usage.reasoning_tokens});
+    let events =
+        |events: &[Value]| events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>();
+    match wire {
+        Wire::AnthropicMessages => {
+            let told = json!({
+                "input_tokens": usage.input_tokens,
+                "cache_read_input_tokens": usage.cache_read_tokens,
+                "cache_creation_input_tokens": usage.cache_write_tokens,
+                "output_tokens": usage.output_tokens,
+                "output_tokens_details": {"thinking_tokens": usage.reasoning_tokens},
+            });
+            let mut first = told.clone();
+            first["output_tokens"] = json!(3);
+            let stream = events(&[
+                json!({"type": "message_start", "message": {"usage": first}}),
+                json!({"type": "message_delta", "delta": {}, "usage": {"output_tokens": 5}}),
+                json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": told}),
+                json!({"type": "message_stop"}),
+            ]);
+            [json!({"content": [], "usage": told}).to_string(), stream]
+        }
+        Wire::OpenaiResponses => {
+            let told = json!({
+                "input_tokens": input, "input_tokens_details": details,
+                "output_tokens": usage.output_tokens, "output_tokens_details": reasoning,
+            });
+            let whole = json!({"status": "completed", "output": [], "usage": told});
+            [whole.to_string(), events(&[json!({"type": "response.completed", "response": whole})])]
+        }
+        Wire::OpenaiChat => {
+            let told = json!({
+                "prompt_tokens": input, "prompt_tokens_details": details,
+                "completion_tokens": usage.output_tokens, "completion_tokens_details": reasoning,
+                "total_tokens": input + usage.output_tokens,
+            });
+            let stream = events(&[
+                json!({"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}),
+                json!({"choices": [], "usage": told}),
+            ]);
+            [json!({"choices": [{"message": {}}], "usage": told}).to_string(), stream]
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Connections that go wrong, at real servers.
 
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ambit_agent_models::{Charge, Client, Model, ModelRequest};
@@ -162,6 +163,45 @@ async fn an_abort_ends_a_call_at_once_and_leaves_it_unsettled() {
     assert_eq!(server.requests().len(), 1);
 }
 
+/// A clock of which every wait lasts for ever, and is told of when it begins.
+#[derive(Default)]
+struct StandingClock(tokio::sync::Notify);
+
+#[async_trait::async_trait]
+impl ambit_ports::runtime::Clock for StandingClock {
+    fn now(&self) -> ambit_ids::UnixMs {
+        ambit_ids::UnixMs::new(1_796_000_000_000)
+    }
+
+    async fn sleep_until(&self, _: ambit_ids::UnixMs) {
+        self.0.notify_one();
+        std::future::pending::<()>().await;
+    }
+}
+
+#[tokio::test]
+async fn an_abort_between_attempts_owes_nothing() {
+    let server = Server::start(status("503 Busy", "")).await;
+    let document = scene::document("openai-chat", &server.base, FREE);
+    let (clock, entropy) = (Arc::new(StandingClock::default()), Arc::new(scene::NoChance));
+    let client = Client::new(document, &|_| None, clock.clone(), entropy, 0).unwrap();
+    let (handle, signal) = AbortHandle::new();
+    let (failure, ()) = tokio::join!(client.complete(scene::request(), signal), async {
+        clock.0.notified().await;
+        handle.abort();
+    });
+    let failure = failure.unwrap_err();
+    assert_eq!((failure.code, failure.charge), ("MODEL_ABORTED", Charge::Nothing));
+}
+
+#[tokio::test]
+async fn localhost_is_this_machine() {
+    let server = Server::start(vec![Play::Answer(answer("200 OK", "", &chat_answer()))]).await;
+    let base = server.base.replace("127.0.0.1", "localhost");
+    let (client, _) = scene::client_of(scene::document("openai-chat", &base, FREE));
+    assert_eq!(ask(&client).await.unwrap().text, "Hi.");
+}
+
 async fn refused_before_sending(client: &Client, request: ModelRequest) -> &'static str {
     let (_handle, signal) = AbortHandle::new();
     let failure = client.complete(request, signal).await.unwrap_err();
@@ -204,8 +244,8 @@ async fn a_token_cap_counts_what_was_used_and_what_nobody_can_tell_at_its_bound(
     let server = Server::start(vec![ok()]).await;
     for (turns_before, answered) in [(0, true), (1, true), (2, false)] {
         let document = scene::document("openai-chat", &server.base, &capped(60_100 + bound));
-        let clock = std::sync::Arc::new(scene::StillClock::default());
-        let entropy = std::sync::Arc::new(scene::NoChance);
+        let clock = Arc::new(scene::StillClock::default());
+        let entropy = Arc::new(scene::NoChance);
         let client = Client::new(document, &|_| None, clock, entropy, turns_before).unwrap();
         assert_eq!(ask(&client).await.is_ok(), answered, "{turns_before}");
     }
