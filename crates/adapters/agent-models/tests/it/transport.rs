@@ -125,6 +125,7 @@ async fn a_content_type_is_not_believed() {
 
 #[tokio::test]
 async fn an_answer_without_end_is_cut() {
+    let more = format!("{FREE}  timeoutSeconds: 30\n");
     let head = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
     let call =
         r#"data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"ID","function":{"name":"t"}}]}}]}"#;
@@ -134,7 +135,7 @@ async fn an_answer_without_end_is_cut() {
     for (name, body) in [("calls", calls), ("text", text.repeat(2)), ("a line", "x".repeat((8 << 20) + 1))] {
         let play = Play::Stall([head.as_bytes(), body.as_bytes()].concat());
         assert_eq!(
-            outcome(vec![play], FREE).await,
+            outcome(vec![play], &more).await,
             ("MODEL_ANSWER_TOO_LARGE", Charge::Unsettled, 1),
             "{name}"
         );
