@@ -17,7 +17,7 @@ use crate::import::tree::{Content, climbs_out, parts};
 use crate::limits;
 
 const WHITEOUT: &[u8] = b".wh.";
-const OPAQUE: &[u8] = b".wh..wh.opq";
+const OPAQUE: &[u8] = b".wh..wh..opq";
 const SET_ID: u32 = 0o6000;
 
 /// Something that a layer has.
