@@ -23,7 +23,7 @@ use ambit_ports::images::{Image, ImageError};
 use rustix::fs::{FlockOperation, flock, syncfs};
 use serde::Serialize;
 
-pub use self::prune::{PruneReport, PruneRequest, Pruned, WantedOnly};
+pub use self::prune::{NamedImages, PruneReport, PruneRequest, Pruned};
 use crate::capture::{CaptureReport, CaptureRequest};
 use crate::error::CaptureError;
 use crate::import::{ImportError, ImportReport, ImportRequest};

@@ -41,7 +41,7 @@ mod store;
 mod tool;
 
 pub use capture::{CaptureReport, CaptureRequest, CapturedTool};
-pub use directory::{PruneReport, PruneRequest, Pruned, WantedOnly};
+pub use directory::{NamedImages, PruneReport, PruneRequest, Pruned};
 pub use error::{CaptureError, MissingTool};
 pub use import::{EntryFault, ImportError, ImportReport, ImportRequest, Platform, PlatformError};
 pub use left_out::LeftOut;

@@ -35,6 +35,8 @@ pub(crate) const LAYOUT_DOCUMENTS: usize = 256;
 pub(crate) const IMPORTED_LAYERS: usize = 512;
 /// The most tools that the record of an imported image names.
 pub const IMPORTED_TOOLS: usize = 512;
+/// The most names of a directory of programs that are followed to what they lead to.
+pub(crate) const LOOKED_AT_TOOLS: usize = 4096;
 /// The most things that the record of an image names as left out.
 pub(crate) const RECORDED_OMISSIONS: usize = 100;
 /// The largest record of where an image came from.

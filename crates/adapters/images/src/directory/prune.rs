@@ -13,22 +13,22 @@ use super::{Directory, failed_at, stage};
 pub struct PruneRequest {
     /// Images that something outside of the store refers to: they stay.
     pub kept: BTreeSet<Digest>,
-    /// Whether a name protects an image.
-    pub unused: WantedOnly,
+    /// Whether images that have a name go too.
+    pub named: NamedImages,
     /// Remove at most these; `None` for all that nothing protects.
     pub only: Option<BTreeSet<Digest>>,
     /// Whether to answer what would be removed, and remove nothing.
     pub is_rehearsal: bool,
 }
 
-/// What protects an image beside what refers to it.
+/// What becomes of images that have a name and that nothing refers to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WantedOnly {
-    /// Its name does.
+pub enum NamedImages {
+    /// They stay.
     #[default]
-    Unnamed,
-    /// Nothing does; an image that is removed loses its names.
-    Unreferenced,
+    Stay,
+    /// They go, and their names with them.
+    Go,
 }
 
 /// What was removed, or would be.
@@ -65,7 +65,7 @@ impl Directory {
         for digest in self.digests()? {
             let names = names.remove(&digest).unwrap_or_default();
             let is_wanted = request.kept.contains(&digest)
-                || (request.unused == WantedOnly::Unnamed && !names.is_empty())
+                || (request.named == NamedImages::Stay && !names.is_empty())
                 || request.only.as_ref().is_some_and(|only| !only.contains(&digest));
             if !is_wanted {
                 let size_bytes = self.find(digest).ok().map(|image| image.size_bytes);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,6 @@ use sha2::{Digest as _, Sha256};
 use crate::import::archive::{Archive, Fault, Kind, Member};
 use crate::import::bounds::Allowance;
 use crate::import::error::EntryFault;
-use crate::import::inflate::Inflated;
 use crate::import::layer::Untaken;
 use crate::import::tree::parts;
 use crate::import::{Descriptor, ImportError};
@@ -72,7 +71,7 @@ impl Read for Section {
 impl Members {
     /// Finds the files of an archive. It is read to its end.
     pub(crate) fn find(whole: &Section, allowance: &mut Allowance) -> Result<Self, Untaken> {
-        let mut archive = Archive::new(Inflated::new(whole.clone(), false, allowance.bounds));
+        let mut archive = Archive::new(BufReader::new(whole.clone()));
         let mut places = BTreeMap::new();
         loop {
             // What cannot be a part of a layout may still be one of a root file system, where it is looked at again.

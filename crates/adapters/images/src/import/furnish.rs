@@ -9,6 +9,7 @@ use crate::import::bounds::Allowance;
 use crate::import::error::ImportError;
 use crate::import::tree::{Children, Node, Refused, Tree};
 use crate::left_out::LeftOut;
+use crate::limits;
 use crate::plan::MOUNTED;
 use crate::skeleton;
 use crate::tool::{PROGRAM_DIRECTORIES, is_name};
@@ -102,7 +103,8 @@ fn tools(tree: &Tree) -> BTreeSet<String> {
     let mut tools = BTreeSet::new();
     for directory in PROGRAM_DIRECTORIES {
         let Some(Node::Directory(children)) = end(tree, Path::new(directory)) else { continue };
-        for name in children.keys().filter_map(|name| name.to_str()).filter(|name| is_name(name)) {
+        let names = children.keys().filter_map(|name| name.to_str()).filter(|name| is_name(name));
+        for name in names.take(limits::LOOKED_AT_TOOLS) {
             let called = Path::new(directory).join(name);
             if matches!(end(tree, &called), Some(Node::File(content)) if content.is_executable) {
                 tools.insert(name.to_owned());

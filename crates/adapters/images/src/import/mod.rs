@@ -1,7 +1,6 @@
 //! Images of others: an OCI image layout, as a directory or a tar, or a tar of a root file system.
 //!
-//! A source is read once, as somebody would have written it who wants to write elsewhere, to fill the disk, or to pass
-//! for something else. Layers are put together in memory, their contents lie under numbers until the whole tree is known,
+//! A source is read as if whoever made it wanted to write elsewhere, to fill the disk, or to pass for something else. Layers are put together in memory, their contents lie under numbers until the whole tree is known,
 //! and every file is then written below directories that were made for it. Owners and times are those of every image.
 
 mod archive;
@@ -140,6 +139,10 @@ impl Reading<'_> {
         let real = path.canonicalize().map_err(unreadable(path))?;
         let whole = open_regular(&real).and_then(Section::whole).map_err(unreadable(path))?;
         let whole = self.plain(whole, staging)?;
+        let most = self.allowance.bounds.inflated_bytes;
+        if whole.size_bytes() > most {
+            return Err(ImportError::TooLarge { limit: format!("{most} bytes of an archive") });
+        }
         // What is counted here is counted again when it is taken.
         let mut allowance = Allowance::new(self.allowance.bounds);
         let name = path.display().to_string();

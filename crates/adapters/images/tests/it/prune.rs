@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use ambit_ids::Digest;
-use ambit_images::{PruneRequest, WantedOnly};
+use ambit_images::{NamedImages, PruneRequest};
 use ambit_ports::images::{ImageError, ImageStore};
 
 use crate::world::{World, wait};
@@ -29,7 +29,7 @@ fn only_what_nothing_needs_is_removed() {
     assert!(!world.home(older).exists());
     wait(world.images.verify(named)).unwrap();
 
-    let unused = PruneRequest { unused: WantedOnly::Unreferenced, ..PruneRequest::default() };
+    let unused = PruneRequest { named: NamedImages::Go, ..PruneRequest::default() };
     let kept = PruneRequest { kept: BTreeSet::from([named]), ..unused.clone() };
     assert_eq!(removed(&world, kept), BTreeSet::new());
     assert_eq!(removed(&world, unused), BTreeSet::from([named]));

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::io::{BufRead as _, Write as _};
 
 use ambit_ids::{ByteCount, Digest};
-use ambit_images::{PruneReport, PruneRequest, Pruned, WantedOnly};
+use ambit_images::{NamedImages, PruneReport, PruneRequest, Pruned};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -40,8 +40,8 @@ async fn prune(
     only: Option<BTreeSet<Digest>>,
     is_rehearsal: bool,
 ) -> Result<PruneReport, Failure> {
-    let unused = if wanted.unused { WantedOnly::Unreferenced } else { WantedOnly::Unnamed };
-    let request = PruneRequest { kept: needed(services).await?, unused, only, is_rehearsal };
+    let named = if wanted.unused { NamedImages::Go } else { NamedImages::Stay };
+    let request = PruneRequest { kept: needed(services).await?, named, only, is_rehearsal };
     services.images.prune(request).await.map_err(|error| Failure::of(error.code(), &error))
 }
 
