@@ -126,7 +126,7 @@ pub(crate) fn choose(
         .into_iter()
         .filter(|entry| reference.is_none_or(|wanted| entry.references().any(|known| known == wanted)))
         .collect();
-    looking.index(wanted, None)?;
+    looking.index(wanted)?;
     let (mut fitting, others): (Vec<_>, Vec<_>) =
         looking.found.into_iter().partition(|candidate| platform.takes(&candidate.platform));
     fitting.sort_by_key(|candidate| candidate.manifest.digest);
@@ -151,9 +151,9 @@ struct Looking<'a> {
 
 impl Looking<'_> {
     /// Gathers the images of an index and of the indexes in it.
-    fn index(&mut self, entries: Vec<RawDescriptor>, reference: Option<String>) -> Result<(), ImportError> {
+    fn index(&mut self, entries: Vec<RawDescriptor>) -> Result<(), ImportError> {
         let mut pending: Vec<(RawDescriptor, Option<String>)> =
-            entries.into_iter().map(|entry| (entry, reference.clone())).collect();
+            entries.into_iter().map(|entry| (entry, None)).collect();
         while let Some((entry, above)) = pending.pop() {
             let reference = entry.references().next().map(str::to_owned).or(above);
             let is_index = INDEXES.contains(&entry.media_type.as_str());

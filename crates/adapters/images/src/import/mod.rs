@@ -1,7 +1,8 @@
 //! Images of others: an OCI image layout, as a directory or a tar, or a tar of a root file system.
 //!
-//! A source is read as if whoever made it wanted to write elsewhere, to fill the disk, or to pass for something else. Layers are put together in memory, their contents lie under numbers until the whole tree is known,
-//! and every file is then written below directories that were made for it. Owners and times are those of every image.
+//! A source is read as if whoever made it wanted to write elsewhere, to fill the disk, or to pass for something else.
+//! Layers are put together in memory, and their contents lie under numbers until the whole tree is known. Every file is
+//! then written below directories that were made for it. Owners and times are those of every image.
 
 mod archive;
 mod blobs;

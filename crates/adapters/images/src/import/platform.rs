@@ -56,7 +56,7 @@ impl FromStr for Platform {
             [os, architecture, variant] => (os, architecture, Some(variant)),
             _ => return Err(PlatformError(text.to_owned())),
         };
-        if !parts.iter().all(|part| is_part(part)) {
+        if !parts.iter().all(is_part) {
             return Err(PlatformError(text.to_owned()));
         }
         Ok(Self {
