@@ -262,7 +262,7 @@ fn every_blob_is_held_against_what_is_said_of_it() {
         let plain = tarred(&[("a", Put::File("content"))]);
         let layer = layout.add(GZIP, &gzipped(&plain));
         let manifest =
-            layout.image_of(architecture(), vec![layer.clone()], vec![Digest::of(&plain).to_string()]);
+            layout.image_of(architecture(), std::slice::from_ref(&layer), &[Digest::of(&plain).to_string()]);
         layout.index(std::slice::from_ref(&manifest));
         damage(&layout, &manifest, &layer);
         let tar = directory.path().join(format!("{number}.tar"));
@@ -291,7 +291,7 @@ fn every_blob_is_held_against_what_is_said_of_it() {
             if let Some(size) = size {
                 layer["size"] = json!(size);
             }
-            layout.index(&[layout.image_of(architecture(), vec![layer], diff_ids.clone())]);
+            layout.index(&[layout.image_of(architecture(), &[layer], &diff_ids)]);
         }
     };
     let other = vec![Digest::of(b"another layer").to_string()];

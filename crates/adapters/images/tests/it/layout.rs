@@ -93,11 +93,11 @@ impl Layout {
                 _ => self.add(TAR, layer),
             })
             .collect();
-        let diff_ids = layers.iter().map(|layer| Digest::of(layer).to_string()).collect();
-        self.image_of(architecture, blobs, diff_ids)
+        let diff_ids: Vec<String> = layers.iter().map(|layer| Digest::of(layer).to_string()).collect();
+        self.image_of(architecture, &blobs, &diff_ids)
     }
 
-    pub(crate) fn image_of(&self, architecture: &str, layers: Vec<Value>, diff_ids: Vec<String>) -> Value {
+    pub(crate) fn image_of(&self, architecture: &str, layers: &[Value], diff_ids: &[String]) -> Value {
         let config = json!({
             "architecture": architecture, "os": "linux", "config": {"Cmd": ["sh"]},
             "rootfs": {"type": "layers", "diff_ids": diff_ids},
