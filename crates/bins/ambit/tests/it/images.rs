@@ -103,7 +103,7 @@ fn an_altered_image_is_refuted_and_only_what_no_project_needs_is_pruned() {
         let removed = answered.well().json()["removed"].as_array().unwrap().clone();
         removed.iter().map(|image| image["digest"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(rows(ambit(&["image", "prune", "--dry-run", "--json"])), [unnamed.clone()]);
+    assert_eq!(rows(ambit(&["image", "prune", "--dry-run", "--json"])), std::slice::from_ref(&unnamed));
     let asked = ambit(&["image", "prune"]);
     assert_eq!(asked.code, 2, "{asked:?}");
     assert!(asked.err.contains("USAGE_NOT_CONFIRMED") && asked.err.contains("--yes"), "{asked:?}");

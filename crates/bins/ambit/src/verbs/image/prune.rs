@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, Write as _};
 
-use ambit_ids::{ByteCount, Digest};
+use ambit_ids::{ByteCount, Digest, ImageName};
 use ambit_images::{NamedImages, PruneReport, PruneRequest, Pruned};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -96,7 +96,7 @@ fn rows(report: &PruneReport) -> String {
 }
 
 fn row(image: &Pruned) -> String {
-    let names: Vec<&str> = image.names.iter().map(|name| name.as_str()).collect();
+    let names: Vec<&str> = image.names.iter().map(ImageName::as_str).collect();
     let names = if names.is_empty() { "without a name".to_owned() } else { names.join(" ") };
     let size = image.size_bytes.map_or_else(|| "damaged".to_owned(), |size| size.to_string());
     format!("{}  {size:>8}  {names}\n", image.digest)

@@ -1,5 +1,6 @@
 use std::fmt::Write as _;
 
+use ambit_ids::ImageName;
 use ambit_images::{CapturedOrigin, ImportedOrigin, Omissions, Origin};
 use ambit_ports::images::ImageStore as _;
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ pub(super) async fn run(context: &Context, services: &Services, image: &str) -> 
     let catalogs = catalogs_with(services, &context.scope, digest).await?;
 
     let mut text = format!("{}\n", image.digest);
-    listed(&mut text, "names", names.iter().map(|name| name.as_str()));
+    listed(&mut text, "names", names.iter().map(ImageName::as_str));
     let _ = writeln!(text, "holds        {} files and links, {}", image.entries, image.size_bytes);
     match &origin {
         None => text.push_str("came from    nothing that was written down\n"),
