@@ -37,6 +37,9 @@ const ABSENT: [Wrong; 26] = [
     (&["catalog", "show", "none"], 11, "GATE_NOT_FOUND"),
     (&["catalog", "pin", "catalog.yaml", "--image", "none"], 11, "IMAGE_NOT_FOUND"),
     (&["image", "capture", "--name", "more", "no-such-tool"], 9, "IMAGE_TOOL_MISSING"),
+    (&["image", "import", "--name", "more", "app"], 2, "IMAGE_SOURCE_UNFIT"),
+    (&["image", "show", "none"], 11, "IMAGE_NOT_FOUND"),
+    (&["image", "verify", "none"], 11, "IMAGE_NOT_FOUND"),
     (
         &["run", "start", "--blueprint", "none", "--base", "rev-0", "--agent", "first.agent.yaml"],
         11,
@@ -208,6 +211,7 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
     let plain = [
         "run list",
         "image list",
+        "image prune",
         "revision log",
         "trace list",
         "backend inspect",
