@@ -14,7 +14,7 @@ const KEY: &str = "approver.key";
 type Wrong = (&'static [&'static str], i32, &'static str);
 
 /// What is named and is not there.
-const ABSENT: [Wrong; 26] = [
+const ABSENT: [Wrong; 29] = [
     (&["profile", "show", "none"], 11, "PROFILE_UNKNOWN"),
     (&["run", "show", "none"], 11, "RUN_NOT_FOUND"),
     (&["run", "watch", "none"], 11, "RUN_NOT_FOUND"),
