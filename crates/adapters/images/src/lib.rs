@@ -10,6 +10,8 @@
 //!
 //! Nothing else comes along. A program that reads other files of its own, as compilers and Perl do, finds them missing.
 //! There is one user without privileges, no set-user-id bit, no device, no certificate and nothing that can be written.
+//! [`DirectoryImages::import`] makes one from somebody else's image: an OCI image layout or a tar of a root file system.
+//!
 //! The outcome is named by its digest; [`manifest`] says how that is computed.
 
 #![forbid(unsafe_code)]
@@ -23,11 +25,13 @@ mod elf;
 mod error;
 mod follow;
 mod git;
+mod import;
 mod left_out;
 pub mod limits;
 mod loader;
 pub mod manifest;
 mod needs;
+mod origin;
 mod plan;
 mod python;
 mod shim;
@@ -37,7 +41,10 @@ mod store;
 mod tool;
 
 pub use capture::{CaptureReport, CaptureRequest, CapturedTool};
+pub use directory::{NamedImages, PruneReport, PruneRequest, Pruned};
 pub use error::{CaptureError, MissingTool};
+pub use import::{EntryFault, ImportError, ImportReport, ImportRequest, Platform, PlatformError};
 pub use left_out::LeftOut;
+pub use origin::{CapturedOrigin, ImportedOrigin, Omission, Omissions, Origin, SourceFormat, ToolOrigin};
 pub use store::DirectoryImages;
 pub use tool::{PROGRAM_DIRECTORIES, Tool, ToolError};

@@ -10,6 +10,9 @@
 
 mod crash;
 mod digest;
+mod import;
+mod layout;
+mod prune;
 mod refusal;
 mod running;
 mod world;

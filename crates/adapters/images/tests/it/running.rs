@@ -21,7 +21,8 @@ fn run(rootfs: &Path, script: &str) -> Output {
         .unwrap()
 }
 
-fn succeed(rootfs: &Path, script: &str) -> String {
+/// What a script says that has to go well.
+pub(crate) fn succeed(rootfs: &Path, script: &str) -> String {
     let output = run(rootfs, script);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{script}\n{text}\n{}", String::from_utf8_lossy(&output.stderr));

@@ -1,11 +1,19 @@
+mod import;
+mod prune;
+mod references;
+mod show;
+mod verify;
+
 use std::path::PathBuf;
 
+use ambit_ids::{Digest, ImageName};
 use ambit_images::{CaptureRequest, Tool};
 use ambit_ports::images::{Image, ImageStore as _};
 use serde_json::json;
 
 use crate::answer::Answer;
 use crate::cli::ImageVerb;
+use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -33,6 +41,12 @@ pub(crate) async fn run(context: &Context, verb: ImageVerb) -> Result<Answer, Fa
             );
             Ok(Answer::new(text, json!({"image": image, "reused": report.reused})))
         }
+        ImageVerb::Import(arguments) => import::run(context, &services, arguments).await,
+        ImageVerb::Show { image } => show::run(context, &services, &image).await,
+        ImageVerb::Verify { image, all: _ } => verify::run(context, &services, image.as_deref()).await,
+        ImageVerb::Prune { unused, dry_run, yes } => {
+            prune::run(context, &services, prune::Wanted { unused, dry_run, yes }).await
+        }
         ImageVerb::List => {
             let images: Vec<Image> =
                 services.images.list().await.map_err(|error| Failure::of(error.code(), &error))?;
@@ -52,4 +66,24 @@ pub(crate) async fn run(context: &Context, verb: ImageVerb) -> Result<Answer, Fa
             Ok(Answer::new(text, json!({"images": images})).prose())
         }
     }
+}
+
+/// The digest of an image that is named by it or by its name.
+async fn resolve(services: &Services, image: &str) -> Result<Digest, Failure> {
+    if let Ok(digest) = image.parse::<Digest>() {
+        return Ok(digest);
+    }
+    let missing = || {
+        Failure::new("IMAGE_NOT_FOUND", format!("there is no image {image}"))
+            .help("`ambit image list` shows those that are here")
+    };
+    let name: ImageName = image.parse().map_err(|_| missing())?;
+    let named = services.images.named(&name).await.map_err(|error| Failure::of(error.code(), &error))?;
+    named.ok_or_else(missing)
+}
+
+/// The names that stand for an image, sorted.
+async fn names_of(services: &Services, digest: Digest) -> Result<Vec<ImageName>, Failure> {
+    let names = services.images.names().await.map_err(|error| Failure::of(error.code(), &error))?;
+    Ok(names.into_iter().filter(|(_, named)| *named == digest).map(|(name, _)| name).collect())
 }

@@ -14,7 +14,7 @@ const KEY: &str = "approver.key";
 type Wrong = (&'static [&'static str], i32, &'static str);
 
 /// What is named and is not there.
-const ABSENT: [Wrong; 27] = [
+const ABSENT: &[Wrong] = &[
     (&["schema", "show", "none"], 2, "DOCUMENT_UNKNOWN_WORD"),
     (&["profile", "show", "none"], 11, "PROFILE_UNKNOWN"),
     (&["run", "show", "none"], 11, "RUN_NOT_FOUND"),
@@ -38,6 +38,9 @@ const ABSENT: [Wrong; 27] = [
     (&["catalog", "show", "none"], 11, "GATE_NOT_FOUND"),
     (&["catalog", "pin", "catalog.yaml", "--image", "none"], 11, "IMAGE_NOT_FOUND"),
     (&["image", "capture", "--name", "more", "no-such-tool"], 9, "IMAGE_TOOL_MISSING"),
+    (&["image", "import", "--name", "more", "app"], 2, "IMAGE_SOURCE_UNFIT"),
+    (&["image", "show", "none"], 11, "IMAGE_NOT_FOUND"),
+    (&["image", "verify", "none"], 11, "IMAGE_NOT_FOUND"),
     (
         &["run", "start", "--blueprint", "none", "--base", "rev-0", "--agent", "first.agent.yaml"],
         11,
@@ -83,7 +86,7 @@ const ABSENT: [Wrong; 27] = [
 ];
 
 /// Files that cannot be read or written, and documents that are none.
-const FILES: [Wrong; 23] = [
+const FILES: &[Wrong] = &[
     (&["schema", "write", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
     (&["man", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
     (&["blueprint", "new", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
@@ -114,7 +117,7 @@ const FILES: [Wrong; 23] = [
 ];
 
 /// What does not fit how things stand, and who may not.
-const UNFIT: [Wrong; 8] = [
+const UNFIT: &[Wrong] = &[
     (&["run", "cancel", "first"], 2, "RUN_ENDED"),
     (&["approver", "init", "--name", "ada"], 2, "APPROVER_EXISTS"),
     (&["run", "revise", "first", "wish", "--case", "AC-9"], 2, "REQUEST_REFUSED"),
@@ -190,7 +193,7 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
     project.write("other.yaml", &diligent("finish").replace("name: tested", "name: other"));
     project.write("wrong.yaml", &blueprint("").replace("  goal: The greeter greets by name.\n", ""));
     project.write("forged.key", &project.forged_credential());
-    let rows = ABSENT.iter().chain(&FILES).chain(&UNFIT);
+    let rows = ABSENT.iter().chain(FILES).chain(UNFIT);
     let mut tried: BTreeSet<Vec<String>> = BTreeSet::new();
     for (words, exit, code) in rows {
         let answered = project.ambit(words.iter().chain(&["--json"]));
@@ -211,6 +214,7 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
     let plain = [
         "run list",
         "image list",
+        "image prune",
         "revision log",
         "trace list",
         "backend inspect",

@@ -20,6 +20,7 @@ mod exit_codes;
 mod first_steps;
 mod grants;
 mod hostile_agents;
+mod images;
 mod lab;
 mod left_alone;
 mod limits;
