@@ -21,8 +21,8 @@ pub struct CaptureRequest {
     pub name: ImageName,
     /// The tools, 1 to [`limits::CAPTURED_TOOLS`](crate::limits::CAPTURED_TOOLS).
     pub tools: Vec<Tool>,
-    /// Where tools are looked for, in order: the directories of `PATH`. A version manager that stands there answers for
-    /// the directory in which this process stands.
+    /// Where tools are looked for, in order: the directories of `PATH`. A version manager that stands there answers as it
+    /// does where no project lies: by its own settings and its variables, such as `RUSTUP_TOOLCHAIN`.
     pub search_path: Vec<PathBuf>,
 }
 

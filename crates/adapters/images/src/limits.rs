@@ -21,3 +21,7 @@ pub(crate) const ANSWER_BYTES: u64 = 64 << 20;
 /// How long a tool may take for that answer. Compiling the whole standard library of Python takes seconds where nothing
 /// else runs.
 pub(crate) const ANSWER_WAIT: Duration = Duration::from_secs(300);
+/// How long what a tool wrote beside its answer may take to arrive after its end.
+pub(crate) const COMPLAINT_WAIT: Duration = Duration::from_secs(5);
+/// The largest manifest of a package, and the largest text that stands for a library.
+pub(crate) const DESCRIPTION_BYTES: u64 = 1 << 20;

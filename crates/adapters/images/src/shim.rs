@@ -3,9 +3,8 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::ask::ask;
+use crate::ask::{ask, question};
 use crate::error::CaptureError;
 
 /// Managers that are started under the names of the programs that they stand for.
@@ -20,7 +19,7 @@ pub(crate) fn program_behind(path: &Path, name: &str, head: &[u8]) -> Result<Pat
         return Ok(path.to_path_buf());
     };
     let unanswered = |why| CaptureError::Unanswered { program: manager.clone(), why };
-    let answer = ask(Command::new(&manager).args(["which", name])).map_err(unanswered)?;
+    let answer = ask(question(&manager).args(["which", name])).map_err(unanswered)?;
     let program = Path::new(OsStr::from_bytes(answer.trim_ascii_end()));
     if program.is_absolute() && program.is_file() && program != path {
         Ok(program.to_path_buf())

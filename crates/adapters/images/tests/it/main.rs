@@ -12,4 +12,5 @@ mod crash;
 mod digest;
 mod refusal;
 mod running;
+mod toolchains;
 mod world;
