@@ -79,7 +79,8 @@ pub(crate) fn plan(request: &CaptureRequest) -> Result<Planned, CaptureError> {
     for tool in &tools {
         check_call(&closure.plan, tool)?;
     }
-    let Closure { plan, left_out, index_directories, .. } = closure;
+    let Closure { plan, mut left_out, index_directories, .. } = closure;
+    left_out.extend(missing_linker(&plan, &tools));
     Ok(Planned { plan, index_directories, tools, left_out: left_out.into_iter().collect() })
 }
 
@@ -106,6 +107,16 @@ fn locate(request: &CaptureRequest) -> Result<BTreeMap<&str, PathBuf>, CaptureEr
         }
     }
     if missing.is_empty() { Ok(found) } else { Err(CaptureError::ToolsMissing(missing)) }
+}
+
+/// Rust compiles without a compiler of C, but calls one to link.
+fn missing_linker(plan: &Plan, tools: &[CapturedTool]) -> Option<LeftOut> {
+    let links = |tool: &&CapturedTool| matches!(tool.name.as_str(), "cargo" | "cargo-clippy" | "rustc");
+    let tool = tools.iter().find(links)?;
+    let is_there =
+        PROGRAM_DIRECTORIES.iter().any(|directory| plan.get(&Path::new(directory).join("cc")).is_some());
+    let why = format!("{} calls it to link programs and build scripts, and it was not named", tool.name);
+    (!is_there).then(|| LeftOut { what: "cc".into(), why })
 }
 
 /// Checks that the name of a tool calls that tool inside the image, and not something else that was taken along.

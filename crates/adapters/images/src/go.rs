@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::ask::{ask, question};
 use crate::closure::Closure;
 use crate::error::CaptureError;
+use crate::left_out::LeftOut;
 use crate::plan::Node;
 
 /// The tools that neither `go build` nor `go test` starts.
@@ -26,11 +27,20 @@ struct Go {
     gotooldir: PathBuf,
     gohostos: String,
     gohostarch: String,
+    #[serde(default)]
+    goversion: String,
 }
 
 /// Takes the parts of the go at `program`. Answers the programs among them, by the paths under which they lie there.
 pub(crate) fn take(closure: &mut Closure<'_>, program: &Path) -> Result<Vec<PathBuf>, CaptureError> {
     let go = Go::ask(program)?;
+    if go.wants_a_compiler() {
+        let why = format!(
+            "{} calls it whenever a package can hold C; a command without it needs CGO_ENABLED=0 in its environment",
+            go.goversion
+        );
+        closure.left_out.insert(LeftOut { what: "gcc".into(), why });
+    }
     let within = |below: &str| go.goroot.join(below);
     for file in ["VERSION", "go.env"].map(within).iter().filter(|file| file.is_file()) {
         match file.file_name() == Some(OsStr::new("go.env")) {
@@ -66,8 +76,14 @@ impl Go {
         let mut asked = question(program);
         // Neither this user's settings nor a newer release that some project asks for.
         asked.envs([("GOENV", "off"), ("GOTOOLCHAIN", "local"), ("GOWORK", "off"), ("GOFLAGS", "")]);
-        asked.args(["env", "-json", "GOROOT", "GOTOOLDIR", "GOHOSTOS", "GOHOSTARCH"]);
+        asked.args(["env", "-json", "GOROOT", "GOTOOLDIR", "GOHOSTOS", "GOHOSTARCH", "GOVERSION"]);
         Self::read(&ask(&mut asked).map_err(unanswered)?).map_err(unanswered)
+    }
+
+    /// From Go 1.20 on the absence of a compiler of C is noticed.
+    fn wants_a_compiler(&self) -> bool {
+        let minor = self.goversion.strip_prefix("go1.").and_then(|rest| rest.split('.').next()?.parse().ok());
+        minor.is_some_and(|minor: u32| minor < 20)
     }
 
     fn read(answer: &[u8]) -> Result<Self, String> {
@@ -102,15 +118,22 @@ mod tests {
     #[test]
     fn an_answer_is_read_strictly() {
         let whole = br#"{"GOROOT": "/usr/lib/go", "GOTOOLDIR": "/usr/lib/go/pkg/tool/linux_amd64",
-            "GOHOSTOS": "linux", "GOHOSTARCH": "amd64"}"#;
+            "GOHOSTOS": "linux", "GOHOSTARCH": "amd64", "GOVERSION": "go1.19.8"}"#;
         let go = Go::read(whole).unwrap();
+        assert!(go.wants_a_compiler());
+        for (version, wants) in
+            [("go1.4", true), ("go1.20", false), ("go1.26.1", false), ("devel", false), ("", false)]
+        {
+            let other = Go { goversion: version.to_owned(), ..Go::read(whole).unwrap() };
+            assert_eq!(other.wants_a_compiler(), wants, "{version}");
+        }
         assert_eq!((go.goroot.to_str(), go.gohostarch.as_str()), (Some("/usr/lib/go"), "amd64"));
         let with = |from: &str, to: &str| String::from_utf8_lossy(whole).replace(from, to);
         for bad in [
             with("\"/usr/lib/go\"", "\"\""),
             with("\"/usr/lib/go\"", "\"go\""),
             with("/usr/lib/go/pkg", "pkg"),
-            with("amd64\"}", "../../etc\"}"),
+            with("\"amd64\"", "\"../../etc\""),
             with("\"linux\"", "\"\""),
             with("GOHOSTOS", "HOST"),
             String::new(),

@@ -36,10 +36,11 @@ const LIMITS: ExecutionLimits = ExecutionLimits {
 };
 
 /// What a gate of such a project would be given. Nothing in the image or in the workspace's home can be written.
-const ENVIRONMENT: [(&str, &str); 5] = [
+const ENVIRONMENT: [(&str, &str); 6] = [
     ("PATH", "/usr/local/bin:/usr/bin:/bin"),
     ("HOME", "/home/sandbox"),
     ("GOCACHE", "/tmp/go-build"),
+    ("CGO_ENABLED", "0"),
     ("CARGO_HOME", "/tmp/cargo"),
     ("CARGO_TARGET_DIR", "/tmp/target"),
 ];
@@ -127,7 +128,7 @@ const GO: Toolchain = Toolchain {
         ("go.mod", "module sums\n\ngo 1.18\n"),
         (
             "sums.go",
-            "package sums\n\nimport \"net/http\"\n\nfunc Seven() int { return len(http.MethodOptions) }\n",
+            "package sums\n\nimport \"strings\"\n\nfunc Seven() int { return len(strings.TrimSpace(\" options \")) }\n",
         ),
         (
             "sums_test.go",
