@@ -8,6 +8,7 @@ use ambit_ports::images::Image;
 
 use crate::closure::Closure;
 use crate::error::CaptureError;
+use crate::go::COMPILER as GO_COMPILER;
 use crate::left_out::LeftOut;
 use crate::loader::Loader;
 use crate::plan::{Plan, Share};
@@ -81,6 +82,8 @@ pub(crate) fn plan(request: &CaptureRequest) -> Result<Planned, CaptureError> {
     }
     let Closure { plan, mut left_out, index_directories, .. } = closure;
     left_out.extend(missing_linker(&plan, &tools));
+    // One tool may have missed what another one brought later.
+    left_out.retain(|left| left.what != Path::new(GO_COMPILER) || !is_callable(&plan, &left.what));
     Ok(Planned { plan, index_directories, tools, left_out: left_out.into_iter().collect() })
 }
 
@@ -113,10 +116,12 @@ fn locate(request: &CaptureRequest) -> Result<BTreeMap<&str, PathBuf>, CaptureEr
 fn missing_linker(plan: &Plan, tools: &[CapturedTool]) -> Option<LeftOut> {
     let links = |tool: &&CapturedTool| matches!(tool.name.as_str(), "cargo" | "cargo-clippy" | "rustc");
     let tool = tools.iter().find(links)?;
-    let is_there =
-        PROGRAM_DIRECTORIES.iter().any(|directory| plan.get(&Path::new(directory).join("cc")).is_some());
     let why = format!("{} calls it to link programs and build scripts, and it was not named", tool.name);
-    (!is_there).then(|| LeftOut { what: "cc".into(), why })
+    (!is_callable(plan, Path::new("cc"))).then(|| LeftOut { what: "cc".into(), why })
+}
+
+fn is_callable(plan: &Plan, name: &Path) -> bool {
+    PROGRAM_DIRECTORIES.iter().any(|directory| plan.get(&Path::new(directory).join(name)).is_some())
 }
 
 /// Checks that the name of a tool calls that tool inside the image, and not something else that was taken along.

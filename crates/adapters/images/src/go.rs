@@ -13,6 +13,8 @@ use crate::error::CaptureError;
 use crate::left_out::LeftOut;
 use crate::plan::Node;
 
+/// The compiler of C that Go calls.
+pub(crate) const COMPILER: &str = "gcc";
 /// The tools that neither `go build` nor `go test` starts.
 const UNWANTED_TOOLS: [&str; 10] =
     ["addr2line", "api", "dist", "distpack", "doc", "fix", "nm", "objdump", "pprof", "trace"];
@@ -39,7 +41,7 @@ pub(crate) fn take(closure: &mut Closure<'_>, program: &Path) -> Result<Vec<Path
             "{} calls it whenever a package can hold C; a command without it needs CGO_ENABLED=0 in its environment",
             go.goversion
         );
-        closure.left_out.insert(LeftOut { what: "gcc".into(), why });
+        closure.left_out.insert(LeftOut { what: COMPILER.into(), why });
     }
     let within = |below: &str| go.goroot.join(below);
     for file in ["VERSION", "go.env"].map(within).iter().filter(|file| file.is_file()) {

@@ -31,6 +31,7 @@ pub(crate) fn take_tool(
 }
 
 fn callable(closure: &mut Closure<'_>, name: &str, found: &Path) -> Result<PathBuf, CaptureError> {
+    let found = &shim::behind_caches(found, name, closure.search_path);
     let program = if python::is_called(name) {
         Python::ask(found)?.executable
     } else {
