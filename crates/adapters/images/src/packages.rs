@@ -31,6 +31,8 @@ const NPM_SETTINGS: &str = "audit=false\nfund=false\noffline=true\nupdate-notifi
 #[serde(rename_all = "camelCase", default)]
 struct Manifest {
     name: Option<String>,
+    /// A path, or paths by the names of programs.
+    bin: serde_json::Value,
     dependencies: BTreeMap<String, serde_json::Value>,
     optional_dependencies: BTreeMap<String, serde_json::Value>,
 }
@@ -45,6 +47,18 @@ impl Manifest {
         serde_json::from_slice(&bytes).ok()
     }
 
+    /// Whether `script` is a program of the package in `directory`.
+    fn has_program(&self, directory: &Path, script: &Path) -> bool {
+        let is_it = |path: &str| directory.join(path.trim_start_matches("./")) == script;
+        match &self.bin {
+            serde_json::Value::String(path) => is_it(path),
+            serde_json::Value::Object(programs) => {
+                programs.values().any(|path| path.as_str().is_some_and(is_it))
+            }
+            _ => false,
+        }
+    }
+
     /// The packages that it names, and whether it can do without.
     fn wishes(&self) -> impl Iterator<Item = (&str, bool)> {
         let optional = self.optional_dependencies.keys().map(|name| (name.as_str(), true));
@@ -52,6 +66,12 @@ impl Manifest {
         let needed = self.dependencies.keys().filter(|name| !self.optional_dependencies.contains_key(*name));
         optional.chain(needed.map(|name| (name.as_str(), false))).filter(|(name, _)| is_package(name))
     }
+}
+
+/// Whether `directory` lies where packages are installed.
+fn is_installed(directory: &Path) -> bool {
+    let above = directory.parent().and_then(Path::file_name).and_then(OsStr::to_str).unwrap_or_default();
+    above == "node_modules" || above == "nodejs" || above.starts_with('@')
 }
 
 /// Whether a text can name a package: `name` or `@scope/name`.
@@ -76,12 +96,14 @@ pub(crate) fn take(closure: &mut Closure<'_>, script: &Path, node: &Loaded) -> R
     Ok(())
 }
 
-/// The nearest directory above `script` whose manifest has a name.
+/// The nearest directory above `script` whose manifest has a name, where that is a package with this program. What lies
+/// around a script in somebody's home is no package of it.
 fn package_of(script: &Path) -> Option<(PathBuf, Manifest)> {
-    script.ancestors().skip(1).find_map(|directory| {
+    let (directory, manifest) = script.ancestors().skip(1).find_map(|directory| {
         let manifest = Manifest::of(directory).filter(|manifest| manifest.name.is_some())?;
         Some((directory.to_path_buf(), manifest))
-    })
+    })?;
+    (is_installed(&directory) || manifest.has_program(&directory, script)).then_some((directory, manifest))
 }
 
 /// Corepack puts links into `PATH` that bring the package manager from a network.
@@ -117,7 +139,10 @@ impl Taking {
         self.roots.insert(real.clone());
         let taken = closure.plan.take_tree(&real, |child, _| {
             let is_its_own = child.path().parent() == Some(&real);
-            let is_unread = ["docs", "man", "npmrc"].iter().any(|unread| child.file_name() == *unread);
+            let name = child.file_name();
+            // Hidden files are of those who made it, or hold what only they may know.
+            let is_unread = ["docs", "man", "npmrc"].iter().any(|unread| name == *unread)
+                || name.as_encoded_bytes().starts_with(b".");
             !(is_its_own && is_unread)
         })?;
         for file in &taken.files {
@@ -147,11 +172,7 @@ impl Taking {
     fn wishes(&mut self, closure: &mut Closure<'_>, directory: &Path) {
         let Some(manifest) = Manifest::of(directory) else { return };
         // Other manifests only say of which kind the modules beside them are, or are templates.
-        let is_package = |path: &Path| {
-            let above = path.parent().and_then(Path::file_name).and_then(OsStr::to_str).unwrap_or_default();
-            above == "node_modules" || above == "nodejs" || above.starts_with('@')
-        };
-        if !self.roots.contains(directory) && !is_package(directory) {
+        if !self.roots.contains(directory) && !is_installed(directory) {
             return;
         }
         for (name, is_optional) in manifest.wishes() {
@@ -212,6 +233,13 @@ mod tests {
         fs::create_dir_all(at("p/dist")).unwrap();
         fs::write(at("p/dist/package.json"), r#"{"type": "module"}"#).unwrap();
         fs::write(at("p/package.json"), r#"{"name": "p", "dependencies": {"q": "1"}}"#).unwrap();
+        assert!(
+            package_of(&at("p/dist/main.js")).is_none(),
+            "a script beside a manifest is not yet its program"
+        );
+        let with_program = r#"{"name": "p", "bin": {"p": "./dist/main.js"}, "dependencies": {"q": "1"}}"#;
+        fs::write(at("p/package.json"), with_program).unwrap();
+        assert!(package_of(&at("p/dist/other.js")).is_none());
         let (root, manifest) = package_of(&at("p/dist/main.js")).unwrap();
         assert_eq!(root, at("p"));
         assert_eq!(manifest.wishes().collect::<Vec<_>>(), [("q", false)]);

@@ -263,9 +263,13 @@ fn a_program_in_javascript_brings_its_packages_and_npm_settings_of_its_own() {
     let (world, tools) = (World::new(), Tools::new());
     let at = |path: &str| tools.0.path().join(path);
     for (path, content) in [
-        ("lib/npm/package.json", r#"{"name": "npm", "dependencies": {"near": "1", "absent": "1"}}"#),
+        (
+            "lib/npm/package.json",
+            r#"{"name": "npm", "bin": "bin/cli.js", "dependencies": {"near": "1", "absent": "1"}}"#,
+        ),
         ("lib/npm/npmrc", "//registry/:_authToken=secret\n"),
         ("lib/npm/docs/page.md", "# A page\n"),
+        ("lib/npm/.npmrc", "//registry/:_authToken=secret\n"),
         ("lib/npm/lib/docs/main.js", ""),
         ("lib/npm/bin/cli.js", "#!/usr/bin/env node\nrequire('near')\n"),
         ("lib/node_modules/far/package.json", r#"{"name": "far", "dependencies": {"npm": "1"}}"#),
@@ -294,7 +298,7 @@ fn a_program_in_javascript_brings_its_packages_and_npm_settings_of_its_own() {
     {
         assert!(inside(taken).is_file(), "{taken}");
     }
-    for left in ["lib/npm/docs/page.md", "lib/node_modules/unnamed/package.json"] {
+    for left in ["lib/npm/docs/page.md", "lib/npm/.npmrc", "lib/node_modules/unnamed/package.json"] {
         assert!(!inside(left).exists(), "{left}");
     }
     let settings = fs::read_to_string(inside("lib/npm/npmrc")).unwrap();
