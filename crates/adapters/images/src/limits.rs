@@ -41,3 +41,7 @@ pub(crate) const LOOKED_AT_TOOLS: usize = 4096;
 pub(crate) const RECORDED_OMISSIONS: usize = 100;
 /// The largest record of where an image came from.
 pub(crate) const ORIGIN_BYTES: u64 = 1 << 20;
+/// How long what a tool wrote beside its answer may take to arrive after its end.
+pub(crate) const COMPLAINT_WAIT: Duration = Duration::from_secs(5);
+/// The largest manifest of a package, and the largest text that stands for a library.
+pub(crate) const DESCRIPTION_BYTES: u64 = 1 << 20;

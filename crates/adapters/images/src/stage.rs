@@ -5,12 +5,11 @@ use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use ambit_ports::images::ImageError;
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
-use crate::ask::ask;
+use crate::ask::{ask, question};
 use crate::error::CaptureError;
 use crate::limits;
 use crate::loader::ldconfig;
@@ -108,7 +107,7 @@ fn index(root: &Path, directories: &BTreeSet<PathBuf>) -> Result<(), CaptureErro
         list.push(b'\n');
     }
     make_file(&inside(root, Path::new("/etc/ld.so.conf")), &list)?;
-    ask(Command::new(program).args(["-i", "-X", "-r"]).arg(root)).map_err(failed)?;
+    ask(question(program).args(["-i", "-X", "-r"]).arg(root)).map_err(failed)?;
     let index = inside(root, Path::new(INDEX));
     let file = open_regular(&index).map_err(failed_at(&index))?;
     Ok(finish_file(&file, &index, false)?)
@@ -203,7 +202,7 @@ pub(crate) mod tests {
         let roots = ["one", "other"].map(|name| scratch.path().join(name));
         for root in &roots {
             write(root, &closure.plan, &closure.index_directories).unwrap();
-            let read = ask(Command::new(ldconfig).arg("-p").arg("-C").arg(inside(root, Path::new(INDEX))));
+            let read = ask(question(ldconfig).arg("-p").arg("-C").arg(inside(root, Path::new(INDEX))));
             assert!(String::from_utf8(read.unwrap()).unwrap().contains("libQ.so.6"));
             assert!(!root.join("var/cache").exists(), "the index is all that is left of making it");
         }

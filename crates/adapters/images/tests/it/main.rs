@@ -15,4 +15,5 @@ mod layout;
 mod prune;
 mod refusal;
 mod running;
+mod toolchains;
 mod world;

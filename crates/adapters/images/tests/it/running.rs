@@ -29,7 +29,7 @@ pub(crate) fn succeed(rootfs: &Path, script: &str) -> String {
     text.trim().to_owned()
 }
 
-fn tell(report: &CaptureReport, started: Instant) {
+pub(crate) fn tell(report: &CaptureReport, started: Instant) {
     println!(
         "captured {} entries, {} bytes in {} ms",
         report.image.entries,

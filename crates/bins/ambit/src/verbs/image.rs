@@ -4,10 +4,11 @@ mod references;
 mod show;
 mod verify;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ambit_ids::{Digest, ImageName};
-use ambit_images::{CaptureRequest, Tool};
+use ambit_images::{CaptureReport, CaptureRequest, Tool};
 use ambit_ports::images::{Image, ImageStore as _};
 use serde_json::json;
 
@@ -20,6 +21,16 @@ use crate::failure::Failure;
 /// Where this machine looks for programs.
 pub(crate) fn search_path() -> Vec<PathBuf> {
     std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
+}
+
+/// What was left out, by the reasons.
+fn left_out(report: &CaptureReport) -> BTreeMap<&str, Vec<String>> {
+    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for left in &report.left_out {
+        let name = left.what.file_name().unwrap_or(left.what.as_os_str()).to_string_lossy();
+        reasons.entry(&left.why).or_default().push(name.into_owned());
+    }
+    reasons
 }
 
 pub(crate) async fn run(context: &Context, verb: ImageVerb) -> Result<Answer, Failure> {
@@ -35,11 +46,15 @@ pub(crate) async fn run(context: &Context, verb: ImageVerb) -> Result<Answer, Fa
                 .await
                 .map_err(|error| Failure::of(error.code(), &error))?;
             let image = &report.image;
-            let text = format!(
+            let mut text = format!(
                 "{} ({} files and links, {})\n{}\n",
                 image.name, image.entries, image.size_bytes, image.digest
             );
-            Ok(Answer::new(text, json!({"image": image, "reused": report.reused})))
+            let left_out = left_out(&report);
+            for (why, names) in &left_out {
+                text.push_str(&format!("without {}: {why}\n", names.join(" ")));
+            }
+            Ok(Answer::new(text, json!({"image": image, "reused": report.reused, "leftOut": left_out})))
         }
         ImageVerb::Import(arguments) => import::run(context, &services, arguments).await,
         ImageVerb::Show { image } => show::run(context, &services, &image).await,
