@@ -139,12 +139,24 @@ mod tests {
             },
             "$defs": {"flag": {"type": "boolean"}},
         });
-        let validator = jsonschema::validator_for(&schema).unwrap();
+        let (mut with_ratio, mut with_null_edit) = (0, 0);
         for seed in 0..300 {
             let made = arguments(&schema, &mut Chance::of(seed, 0));
-            assert!(validator.is_valid(&made), "{made}");
+            let fields = made.as_object().unwrap();
+            let known = ["path", "lines", "mode", "edit", "flags", "ratio", "why"];
+            assert!(fields.keys().all(|name| known.contains(&name.as_str())), "{made}");
+            assert!((3..=9).contains(&made["path"].as_str().unwrap().chars().count()), "{made}");
+            assert!((-2..=5).contains(&made["lines"].as_i64().unwrap()), "{made}");
+            assert!(made["mode"] == "r" || made["mode"] == "w", "{made}");
+            assert!(fields["edit"].is_null() || fields["edit"] == json!({"op": "add"}), "{made}");
+            let flags = made["flags"].as_array().unwrap();
+            assert!((1..=2).contains(&flags.len()) && flags.iter().all(Value::is_boolean), "{made}");
+            assert!(fields.get("ratio").is_none_or(|ratio| ratio.as_f64().unwrap() > 0.0), "{made}");
+            assert!(fields.get("why").is_none_or(|why| why.is_string() || why.is_null()), "{made}");
+            with_ratio += usize::from(fields.contains_key("ratio"));
+            with_null_edit += usize::from(fields["edit"].is_null());
         }
-        assert!(!validator.is_valid(&json!({"path": "abc"})));
+        assert!((50..250).contains(&with_ratio) && (50..250).contains(&with_null_edit));
     }
 
     #[test]

@@ -1,0 +1,8 @@
+//! The server, seen from outside.
+
+mod bill;
+mod client;
+mod faults;
+mod program;
+mod refusals;
+mod sdks;
