@@ -47,7 +47,8 @@ pub(super) fn whole(answer: &Answer) -> Value {
 }
 
 pub(super) fn events(answer: &Answer, wants_usage: bool) -> Vec<Event> {
-    let mut deltas = vec![json!({"role": "assistant", "content": "", "refusal": null})];
+    let opening = answer.text.as_ref().map(|_| "");
+    let mut deltas = vec![json!({"role": "assistant", "content": opening, "refusal": null})];
     let told = |text: &Option<String>, field: &str| -> Vec<Value> {
         let delta = |piece| {
             let mut delta = json!({});

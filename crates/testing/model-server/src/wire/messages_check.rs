@@ -51,15 +51,20 @@ const TOOL_NAME_BYTES: usize = 128;
 /// A budget for thinking below this is not taken.
 const LEAST_THINKING_TOKENS: u64 = 1024;
 
+/// The versions of the interface that are known.
+const VERSIONS: [&str; 3] = ["2023-01-01", "2023-06-01", "2026-10-21"];
+
+/// A key comes in the vendor's own header, or as a bearer, as the vendor's newer clients send it.
 pub(super) fn headers(headers: &Headers, key: Option<&str>) -> Result<(), Rejection> {
-    let given = header(headers, "x-api-key").filter(|given| !given.is_empty());
+    let bearer = header(headers, "authorization").and_then(|value| value.strip_prefix("Bearer "));
+    let given = header(headers, "x-api-key").or(bearer).filter(|given| !given.is_empty());
     let Some(given) = given else { return Err(Rejection::new(401, "x-api-key header is required")) };
     if key.is_some_and(|key| key != given) {
         return Err(Rejection::new(401, "invalid x-api-key"));
     }
     match header(headers, "anthropic-version") {
         None => Err(Rejection::bad("anthropic-version: header is required")),
-        Some("2023-06-01" | "2023-01-01") => Ok(()),
+        Some(version) if VERSIONS.contains(&version) => Ok(()),
         Some(other) => Err(Rejection::bad(format!("anthropic-version: \"{other}\" is not a valid version"))),
     }
 }

@@ -157,7 +157,8 @@ fn streams_break_as_named() {
         }
     });
     each(&Fault::UsageMissing, |_, _, raw, server| {
-        assert!(!raw.text().contains("_tokens\":"), "{}", raw.text());
+        let text = raw.text();
+        assert!(["input_tokens", "prompt_tokens", "output_tokens\":"].iter().all(|kind| !text.replace("max_output", "").contains(kind)));
         assert!(raw.complete && !server.bill().entries[0].told);
     });
     each(&Fault::WrongContentType, |_, _, raw, _| assert!(raw.has_header("content-type: text/html")));
@@ -174,7 +175,7 @@ fn streams_break_as_named() {
 fn connections_end_as_named() {
     each(&Fault::Reset, |_, _, raw, server| {
         assert_eq!((raw.status, raw.error), (0, Some(ErrorKind::ConnectionReset)));
-        assert_eq!(server.requests()[0].body.is_empty(), true);
+        assert!(server.requests()[0].body.is_empty());
     });
     each(&Fault::Close, |_, _, raw, server| {
         assert_eq!((raw.status, raw.error), (0, None));

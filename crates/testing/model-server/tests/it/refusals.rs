@@ -156,7 +156,7 @@ fn keys_and_headers_are_checked_before_the_body() {
     let rows: [(Wire, &[&str], u16); 9] = [
         (Wire::Messages, &["x-api-key: k"], 400),
         (Wire::Messages, &["anthropic-version: 2023-06-01"], 401),
-        (Wire::Messages, &["anthropic-version: 2023-06-01", "authorization: Bearer k"], 401),
+        (Wire::Messages, &["anthropic-version: 2023-06-01", "authorization: Bearer other"], 401),
         (Wire::Messages, &["anthropic-version: 2023-06-01", "x-api-key: other"], 401),
         (Wire::Messages, &["anthropic-version: soon", "x-api-key: k"], 400),
         (Wire::Chat, &["x-api-key: k"], 401),
