@@ -53,10 +53,7 @@ const NEEDS: &[Need] = &[
     },
     Need {
         name: "pip",
-        source: Source::Machine {
-            found_by: &["python3", "-m", "pip", "--version"],
-            apt: &["python3-pip"],
-        },
+        source: Source::Machine { found_by: &["python3", "-m", "pip", "--version"], apt: &["python3-pip"] },
         tests: "the Python packages below can not be installed",
     },
     Need {

@@ -54,7 +54,8 @@ pub(crate) struct Ground<'a> {
 impl Answer {
     /// The answer of the turn; otherwise the name of a capture that was not found.
     pub(crate) fn of(turn: &Turn, ground: &Ground<'_>) -> Result<Self, String> {
-        let fill = |text: &Option<String>| text.as_deref().map(|text| filled(text, ground.captures)).transpose();
+        let fill =
+            |text: &Option<String>| text.as_deref().map(|text| filled(text, ground.captures)).transpose();
         let mut answer = Self {
             number: ground.number,
             model: ground.asked.model.clone(),

@@ -86,7 +86,9 @@ impl Body for AnswerBody {
         match self.get_mut() {
             Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Self::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Self::Steps(receiver) => receiver.poll_recv(context).map(|next| next.map(|next| next.map(Frame::data))),
+            Self::Steps(receiver) => {
+                receiver.poll_recv(context).map(|next| next.map(|next| next.map(Frame::data)))
+            }
         }
     }
 

@@ -39,7 +39,18 @@ impl Chance {
 
     pub(crate) fn words(&mut self, most: usize) -> String {
         const WORDS: [&str; 12] = [
-            "the", "file", "says", "“naïve”", "\"quoted\"", "line\nfeed", "日本", "\\path", "test", "fails", "{}", "🦀",
+            "the",
+            "file",
+            "says",
+            "“naïve”",
+            "\"quoted\"",
+            "line\nfeed",
+            "日本",
+            "\\path",
+            "test",
+            "fails",
+            "{}",
+            "🦀",
         ];
         let many = 1 + self.index(most.max(1));
         let words: Vec<_> = (0..many).map(|_| WORDS[self.index(WORDS.len())]).collect();

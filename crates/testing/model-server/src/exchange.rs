@@ -125,7 +125,9 @@ impl Shared {
         let Arrival { number, wire } = *arrival;
         let headers = self.headers_of(number);
         wire.check_headers(&headers, self.key.as_deref())?;
-        let is_json = |(name, value): &(String, String)| name == "content-type" && value.starts_with("application/json");
+        let is_json = |(name, value): &(String, String)| {
+            name == "content-type" && value.starts_with("application/json")
+        };
         if !headers.iter().any(is_json) {
             return Err(Rejection::new(415, "content-type: must be application/json").into());
         }
@@ -150,7 +152,8 @@ impl Shared {
                 return Err(Outcome::Unanswered);
             }
         }
-        let ground = Ground { wire, number, asked: &asked, body_bytes: bytes.len(), captures: &captures, fault };
+        let ground =
+            Ground { wire, number, asked: &asked, body_bytes: bytes.len(), captures: &captures, fault };
         let answer = Answer::of(&turn, &ground)
             .map_err(|name| self.problem(number, &format!("the capture `{name}` was not found in it")))?;
         self.charge(arrival, &asked, answer.usage, fault);

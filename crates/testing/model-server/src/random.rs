@@ -122,7 +122,8 @@ mod tests {
 
     #[test]
     fn the_same_seed_makes_the_same_answers_within_what_was_asked() {
-        let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+        let schema =
+            json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
         let tools = vec![DeclaredTool { name: "read".to_owned(), schema }];
         let asked = Asked { tools, max_output_tokens: Some(50), ..Asked::default() };
         let plan = RandomPlan::of(7);

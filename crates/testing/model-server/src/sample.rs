@@ -29,7 +29,8 @@ impl<'a> Sampler<'a, '_> {
         if let Some(fixed) = schema.get("const") {
             return fixed.clone();
         }
-        if let Some(values) = schema.get("enum").and_then(Value::as_array).filter(|values| !values.is_empty()) {
+        if let Some(values) = schema.get("enum").and_then(Value::as_array).filter(|values| !values.is_empty())
+        {
             return values[self.chance.index(values.len())].clone();
         }
         for choice in ["oneOf", "anyOf"] {
@@ -97,7 +98,8 @@ impl<'a> Sampler<'a, '_> {
 
     fn string(&mut self, schema: &Value) -> Value {
         let least = usize::try_from(bound(schema, "minLength").unwrap_or(0)).unwrap_or(0).min(4096);
-        let most = bound(schema, "maxLength").and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
+        let most =
+            bound(schema, "maxLength").and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
         let mut text = match (schema.get("pattern"), schema.get("format").and_then(Value::as_str)) {
             (Some(_), _) => "a".to_owned(),
             (None, Some("date-time")) => "2025-01-01T00:00:00Z".to_owned(),

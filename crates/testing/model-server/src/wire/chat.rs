@@ -36,8 +36,7 @@ pub(super) fn whole(answer: &Answer) -> Value {
             })
             .collect();
     }
-    let choice =
-        json!({"index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason(answer.stop)});
+    let choice = json!({"index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason(answer.stop)});
     let mut completion = envelope(answer, "chat.completion");
     completion["choices"] = json!([choice]);
     if answer.tells_usage {
@@ -86,8 +85,7 @@ pub(super) fn events(answer: &Answer, wants_usage: bool) -> Vec<Event> {
     let choice = |delta: Value, finish: Option<&str>| {
         chunk(json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}]))
     };
-    let mut events: Vec<_> =
-        deltas.into_iter().map(|delta| Event::unnamed(&choice(delta, None))).collect();
+    let mut events: Vec<_> = deltas.into_iter().map(|delta| Event::unnamed(&choice(delta, None))).collect();
     events.push(Event::unnamed(&choice(json!({}), Some(finish_reason(answer.stop)))));
     if wants_usage && answer.tells_usage {
         let mut last = chunk(json!([]));

@@ -53,8 +53,10 @@ pub(super) fn check(body: &Value) -> Result<Asked, Rejection> {
     openai::sampling(fields)?;
     let (old, new) = (count(fields, "max_tokens")?, count(fields, "max_completion_tokens")?);
     if old.is_some() && new.is_some() {
-        return Err(Rejection::bad("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
-            .coded("invalid_parameter_combination"));
+        return Err(Rejection::bad(
+            "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
+        )
+        .coded("invalid_parameter_combination"));
     }
     if count(fields, "n")?.is_some_and(|choices| choices > 1) {
         return Err(Rejection::bad("n: more than one choice is not offered here").about("n"));
@@ -82,9 +84,11 @@ pub(super) fn check(body: &Value) -> Result<Asked, Rejection> {
     };
     let messages = array(messages, "messages")?;
     if messages.is_empty() {
-        return Err(Rejection::bad("Invalid 'messages': empty array. Expected an array with minimum length 1.")
-            .about("messages")
-            .coded("empty_array"));
+        return Err(Rejection::bad(
+            "Invalid 'messages': empty array. Expected an array with minimum length 1.",
+        )
+        .about("messages")
+        .coded("empty_array"));
     }
     let mut so_far = Conversation::default();
     for (index, message) in messages.iter().enumerate() {

@@ -95,10 +95,13 @@ pub(super) fn string<'a>(fields: &'a Map<String, Value>, name: &str, at: &str) -
 pub(super) fn count(fields: &Map<String, Value>, name: &str) -> Result<Option<u64>, Rejection> {
     match fields.get(name) {
         None | Some(Value::Null) => Ok(None),
-        Some(value) => match value.as_u64() {
-            Some(number) if number >= 1 => Ok(Some(number)),
-            _ => Err(Rejection::bad(format!("{name}: Input should be a whole number of 1 or more")).about(name)),
-        },
+        Some(value) => {
+            match value.as_u64() {
+                Some(number) if number >= 1 => Ok(Some(number)),
+                _ => Err(Rejection::bad(format!("{name}: Input should be a whole number of 1 or more"))
+                    .about(name)),
+            }
+        }
     }
 }
 
@@ -111,7 +114,12 @@ pub(super) fn flag(fields: &Map<String, Value>, name: &str) -> Result<bool, Reje
 }
 
 /// The number in this field within bounds, where it is there and not null.
-pub(super) fn within(fields: &Map<String, Value>, name: &str, least: f64, most: f64) -> Result<(), Rejection> {
+pub(super) fn within(
+    fields: &Map<String, Value>,
+    name: &str,
+    least: f64,
+    most: f64,
+) -> Result<(), Rejection> {
     match fields.get(name) {
         None | Some(Value::Null) => Ok(()),
         Some(value) => match value.as_f64() {

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::check::{
-    Asked, DeclaredTool, Headers, MayCall, Rejection, array, count, flag, header, is_tool_name, object, string,
-    within,
+    Asked, DeclaredTool, Headers, MayCall, Rejection, array, count, flag, header, is_tool_name, object,
+    string, within,
 };
 
 const FIELDS: [&str; 22] = [
@@ -115,7 +115,9 @@ fn tools(fields: &Map<String, Value>) -> Result<Vec<DeclaredTool>, Rejection> {
             return Err(Rejection::bad(format!("{at}.{unknown}: Extra inputs are not permitted")));
         }
         if tool.get("type").is_some_and(|kind| kind != "custom" && !kind.is_null()) {
-            return Err(Rejection::bad(format!("tools.{index}: only tools of the type `custom` are known here")));
+            return Err(Rejection::bad(format!(
+                "tools.{index}: only tools of the type `custom` are known here"
+            )));
         }
         let name = string(tool, "name", &at)?;
         if !is_tool_name(name, TOOL_NAME_BYTES) {
@@ -155,7 +157,9 @@ fn tool_choice(fields: &Map<String, Value>, tools: &[DeclaredTool]) -> Result<Ma
                 Err(Rejection::bad(format!("tool_choice: Tool '{name}' not found in provided tools")))
             }
         }
-        other => Err(Rejection::bad(format!("tool_choice: Input tag '{other}' does not match any of the tags"))),
+        other => {
+            Err(Rejection::bad(format!("tool_choice: Input tag '{other}' does not match any of the tags")))
+        }
     }
 }
 
@@ -281,7 +285,9 @@ impl Conversation {
             ("redacted_thinking", "assistant") => string(block, "data", at).map(|_| ()),
             ("tool_use", "assistant") => self.tool_use(block, at),
             ("tool_result", "user") => self.tool_result(block, at),
-            (kind, role) => Err(Rejection::bad(format!("{at}: `{kind}` blocks can not be in `{role}` messages"))),
+            (kind, role) => {
+                Err(Rejection::bad(format!("{at}: `{kind}` blocks can not be in `{role}` messages")))
+            }
         }
     }
 

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answer::Answer;
-pub(crate) use check::{Asked, DeclaredTool, MayCall, Rejection};
 use check::Headers;
+pub(crate) use check::{Asked, DeclaredTool, MayCall, Rejection};
 
 /// A vendor's way to speak with a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

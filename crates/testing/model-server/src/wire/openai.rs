@@ -67,13 +67,16 @@ pub(super) fn function(fields: &Map<String, Value>, at: &str) -> Result<Declared
     match fields.get("strict") {
         None | Some(Value::Null | Value::Bool(false)) => {}
         Some(Value::Bool(true)) => strict(name, &schema)?,
-        Some(_) => return Err(Rejection::bad(format!("Invalid type for '{at}.strict': expected a boolean."))),
+        Some(_) => {
+            return Err(Rejection::bad(format!("Invalid type for '{at}.strict': expected a boolean.")));
+        }
     }
     Ok(DeclaredTool { name: name.to_owned(), schema })
 }
 
 fn invalid_schema(name: &str, says: &str) -> Rejection {
-    Rejection::bad(format!("Invalid schema for function '{name}': {says}")).coded("invalid_function_parameters")
+    Rejection::bad(format!("Invalid schema for function '{name}': {says}"))
+        .coded("invalid_function_parameters")
 }
 
 /// What a strict schema must be, in every object of it.
@@ -88,8 +91,9 @@ fn strict(name: &str, schema: &Value) -> Result<(), Rejection> {
                     ));
                 }
                 let required = fields.get("required").and_then(Value::as_array);
-                let is_required =
-                    |key: &String| required.is_some_and(|required| required.iter().any(|one| one == key.as_str()));
+                let is_required = |key: &String| {
+                    required.is_some_and(|required| required.iter().any(|one| one == key.as_str()))
+                };
                 let properties = fields.get("properties").and_then(Value::as_object);
                 if properties.is_some_and(|properties| !properties.keys().all(is_required)) {
                     return Err(invalid_schema(
@@ -129,7 +133,8 @@ pub(super) fn tool_choice(
     if tools.iter().any(|tool| tool.name == name) {
         Ok(MayCall::Named(name.to_owned()))
     } else {
-        Err(Rejection::bad(format!("Tool choice '{name}' not found in 'tools' parameter.")).about("tool_choice"))
+        Err(Rejection::bad(format!("Tool choice '{name}' not found in 'tools' parameter."))
+            .about("tool_choice"))
     }
 }
 

@@ -22,7 +22,8 @@ pub(super) fn events(answer: &Answer, body: &Value) -> Vec<Event> {
     for (index, item) in items(answer).into_iter().enumerate() {
         stream.item(index, item);
     }
-    let ending = if incomplete_reason(answer.stop).is_some() { "response.incomplete" } else { "response.completed" };
+    let ending =
+        if incomplete_reason(answer.stop).is_some() { "response.incomplete" } else { "response.completed" };
     stream.push(ending, json!({"response": whole(answer, body)}));
     stream.events
 }
@@ -217,7 +218,12 @@ fn function_call(call: &PlacedCall) -> Item {
         .map(|part| ("response.function_call_arguments.delta", json!({"delta": part})))
         .collect();
     steps.push(("response.function_call_arguments.done", json!({"arguments": arguments, "name": call.name})));
-    Item { whole: item(&arguments, "completed"), empty: item(&json!(""), "in_progress"), id: id.clone(), steps }
+    Item {
+        whole: item(&arguments, "completed"),
+        empty: item(&json!(""), "in_progress"),
+        id: id.clone(),
+        steps,
+    }
 }
 
 fn placed(mut value: Value, fields: &[(&str, Value)]) -> Value {

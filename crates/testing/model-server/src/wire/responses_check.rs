@@ -103,8 +103,10 @@ fn tools(fields: &Map<String, Value>) -> Result<Vec<DeclaredTool>, Rejection> {
         match string(tool, "type", &at)? {
             "function" => {}
             other => {
-                return Err(Rejection::bad(format!("{at}.type: only functions are known here, not '{other}'"))
-                    .about(format!("{at}.type")));
+                return Err(Rejection::bad(format!(
+                    "{at}.type: only functions are known here, not '{other}'"
+                ))
+                .about(format!("{at}.type")));
             }
         }
         if let Some(unknown) = tool.keys().find(|name| !TOOL_FIELDS.contains(&name.as_str())) {
@@ -149,7 +151,9 @@ impl Items {
             "function_call" => {
                 openai::repeated_call(item, at)?;
                 if !self.called.insert(string(item, "call_id", at)?.to_owned()) {
-                    return Err(Rejection::bad(format!("{at}.call_id: a call of this id came before")).about(at));
+                    return Err(
+                        Rejection::bad(format!("{at}.call_id: a call of this id came before")).about(at)
+                    );
                 }
             }
             "function_call_output" => {
@@ -174,11 +178,15 @@ impl Items {
     fn output(&mut self, item: &Map<String, Value>, at: &str) -> Result<(), Rejection> {
         let call = string(item, "call_id", at)?;
         if !self.called.contains(call) {
-            return Err(Rejection::bad(format!("No tool call found for function call output with call_id {call}."))
-                .about("input"));
+            return Err(Rejection::bad(format!(
+                "No tool call found for function call output with call_id {call}."
+            ))
+            .about("input"));
         }
         if !self.answered.insert(call.to_owned()) {
-            return Err(Rejection::bad(format!("{at}: the call {call} has its output already")).about("input"));
+            return Err(
+                Rejection::bad(format!("{at}: the call {call} has its output already")).about("input")
+            );
         }
         let output = item.get("output").ok_or_else(|| {
             Rejection::bad(format!("Missing required parameter: '{at}.output'."))
@@ -202,7 +210,8 @@ impl Items {
 }
 
 fn lonely_reasoning() -> Rejection {
-    Rejection::bad("An item of type 'reasoning' was provided without its required following item.").about("input")
+    Rejection::bad("An item of type 'reasoning' was provided without its required following item.")
+        .about("input")
 }
 
 /// Whether it is the model's.

@@ -24,8 +24,10 @@ fn told(wire: Wire, stream: bool, raw: &Raw) -> Usage {
         Wire::Responses => {
             let last = whole.last().unwrap();
             let usage = if stream { &last["response"]["usage"] } else { &last["usage"] };
-            let (read, write) =
-                (&usage["input_tokens_details"]["cached_tokens"], &usage["input_tokens_details"]["cache_write_tokens"]);
+            let (read, write) = (
+                &usage["input_tokens_details"]["cached_tokens"],
+                &usage["input_tokens_details"]["cache_write_tokens"],
+            );
             Usage {
                 input: number(&usage["input_tokens"]) - number(read) - number(write),
                 cache_read: number(read),
@@ -94,7 +96,8 @@ fn every_request_is_kept_also_those_that_nothing_answers() {
     let stray = send(&server, "POST", "/elsewhere", &["x-api-key: secret"], "{\"a\":1}", usize::MAX);
     assert_eq!(stray.status, 404);
     let other = good(Wire::Messages, "x", false).to_string();
-    let other = send(&server, "POST", Wire::Messages.path(), usual_headers(Wire::Messages), &other, usize::MAX);
+    let other =
+        send(&server, "POST", Wire::Messages.path(), usual_headers(Wire::Messages), &other, usize::MAX);
     assert_eq!(other.status, 404);
     assert_eq!(post(&server, Wire::Chat, &good(Wire::Chat, "first", false)).status, 200);
     assert_eq!(post(&server, Wire::Chat, &good(Wire::Chat, "second", false)).status, 400);

@@ -31,7 +31,10 @@ fn calls(wire: Wire, stream: bool, raw: &Raw) -> Vec<(String, Value)> {
     match (wire, stream) {
         (Wire::Messages, false) => {
             let blocks = whole[0]["content"].as_array().unwrap().iter();
-            blocks.filter(|block| block["type"] == "tool_use").map(|block| (name(block), block["input"].clone())).collect()
+            blocks
+                .filter(|block| block["type"] == "tool_use")
+                .map(|block| (name(block), block["input"].clone()))
+                .collect()
         }
         (Wire::Messages, true) => {
             let mut found: Vec<(String, Value)> = Vec::new();
@@ -48,11 +51,18 @@ fn calls(wire: Wire, stream: bool, raw: &Raw) -> Vec<(String, Value)> {
             let last = whole.last().unwrap();
             let output = if stream { &last["response"]["output"] } else { &last["output"] };
             let items = output.as_array().unwrap().iter();
-            items.filter(|item| item["type"] == "function_call").map(|item| (name(item), item["arguments"].clone())).collect()
+            items
+                .filter(|item| item["type"] == "function_call")
+                .map(|item| (name(item), item["arguments"].clone()))
+                .collect()
         }
         (Wire::Chat, false) => {
-            let calls = whole[0]["choices"][0]["message"]["tool_calls"].as_array().cloned().unwrap_or_default();
-            calls.iter().map(|call| (name(&call["function"]), call["function"]["arguments"].clone())).collect()
+            let calls =
+                whole[0]["choices"][0]["message"]["tool_calls"].as_array().cloned().unwrap_or_default();
+            calls
+                .iter()
+                .map(|call| (name(&call["function"]), call["function"]["arguments"].clone()))
+                .collect()
         }
         (Wire::Chat, true) => {
             let mut found: Vec<(String, Value)> = Vec::new();
@@ -79,7 +89,11 @@ fn added(so_far: &mut Value, part: &Value) {
 #[test]
 fn without_a_fault_the_call_is_as_it_should_be() {
     each(&Fault::Drip { bytes: 50, every_ms: 1 }, |wire, stream, raw, server| {
-        let arguments = if wire == Wire::Messages && !stream { json!({"path": "a/b"}) } else { json!("{\"path\":\"a/b\"}") };
+        let arguments = if wire == Wire::Messages && !stream {
+            json!({"path": "a/b"})
+        } else {
+            json!("{\"path\":\"a/b\"}")
+        };
         assert_eq!(calls(wire, stream, &raw), [("read_file".to_owned(), arguments)]);
         assert!(raw.complete && raw.status == 200);
         let kind = if stream { "text/event-stream; charset=utf-8" } else { "application/json" };
@@ -99,7 +113,8 @@ fn calls_go_wrong_as_named() {
     });
     each(&Fault::ArgumentsEncodedTwice, |wire, stream, raw, _| {
         let once = "{\"path\":\"a/b\"}";
-        let sent = if wire == Wire::Messages && !stream { json!(once) } else { json!(json!(once).to_string()) };
+        let sent =
+            if wire == Wire::Messages && !stream { json!(once) } else { json!(json!(once).to_string()) };
         assert_eq!(calls(wire, stream, &raw)[0].1, sent);
     });
     each(&Fault::ArgumentsOfTheOtherShape, |wire, stream, raw, _| {
@@ -158,7 +173,11 @@ fn streams_break_as_named() {
     });
     each(&Fault::UsageMissing, |_, _, raw, server| {
         let text = raw.text();
-        assert!(["input_tokens", "prompt_tokens", "output_tokens\":"].iter().all(|kind| !text.replace("max_output", "").contains(kind)));
+        assert!(
+            ["input_tokens", "prompt_tokens", "output_tokens\":"]
+                .iter()
+                .all(|kind| !text.replace("max_output", "").contains(kind))
+        );
         assert!(raw.complete && !server.bill().entries[0].told);
     });
     each(&Fault::WrongContentType, |_, _, raw, _| assert!(raw.has_header("content-type: text/html")));

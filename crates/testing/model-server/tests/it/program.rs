@@ -43,7 +43,9 @@ fn the_program_plays_a_yaml_file_and_prints_where_it_is() {
 
 #[test]
 fn the_program_refuses_what_it_does_not_understand() {
-    for words in [&["--script"][..], &[], &["--script", "no-such-file"], &["--port", "x"], &["--wire", "pigeon"]] {
+    for words in
+        [&["--script"][..], &[], &["--script", "no-such-file"], &["--port", "x"], &["--wire", "pigeon"]]
+    {
         let output = Command::new(env!("CARGO_BIN_EXE_ambit-model-server")).args(words).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{words:?}");
         assert!(!output.stderr.is_empty() && output.stdout.is_empty());

@@ -13,19 +13,28 @@ fn server() -> ModelServer {
 fn with_call(wire: Wire) -> Value {
     let mut body = good(wire, "x", false);
     let (field, more) = match wire {
-        Wire::Messages => ("messages", json!([
-            {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "read_file", "input": {"path": "a"}}]},
-            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "b"}]},
-        ])),
-        Wire::Responses => ("input", json!([
-            {"type": "function_call", "call_id": "t1", "name": "read_file", "arguments": "{}"},
-            {"type": "function_call_output", "call_id": "t1", "output": "b"},
-        ])),
-        Wire::Chat => ("messages", json!([
-            {"role": "assistant", "content": null, "tool_calls": [
-                {"id": "t1", "type": "function", "function": {"name": "read_file", "arguments": "{}"}}]},
-            {"role": "tool", "tool_call_id": "t1", "content": "b"},
-        ])),
+        Wire::Messages => (
+            "messages",
+            json!([
+                {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "read_file", "input": {"path": "a"}}]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "b"}]},
+            ]),
+        ),
+        Wire::Responses => (
+            "input",
+            json!([
+                {"type": "function_call", "call_id": "t1", "name": "read_file", "arguments": "{}"},
+                {"type": "function_call_output", "call_id": "t1", "output": "b"},
+            ]),
+        ),
+        Wire::Chat => (
+            "messages",
+            json!([
+                {"role": "assistant", "content": null, "tool_calls": [
+                    {"id": "t1", "type": "function", "function": {"name": "read_file", "arguments": "{}"}}]},
+                {"role": "tool", "tool_call_id": "t1", "content": "b"},
+            ]),
+        ),
     };
     body[field].as_array_mut().unwrap().extend(more.as_array().unwrap().clone());
     body
@@ -69,85 +78,98 @@ fn refused(wire: Wire, rows: &[(&str, Value, &str)]) {
 #[test]
 fn messages_are_read_strictly() {
     let null = Value::Null;
-    refused(Wire::Messages, &[
-        ("/max_tokens", null.clone(), "max_tokens: Field required"),
-        ("/max_tokens", json!(0), "max_tokens"),
-        ("/model", null.clone(), "model: Field required"),
-        ("/messages", null.clone(), "messages: Field required"),
-        ("/messages", json!([]), "at least one message"),
-        ("/messages/0", null.clone(), "first message must use"),
-        ("/messages/1", null.clone(), "unexpected `tool_use_id`"),
-        ("/messages/2", null.clone(), "without `tool_result` blocks"),
-        ("/messages/2/content/0/tool_use_id", json!("t2"), "unexpected `tool_use_id`"),
-        ("/messages/1/content/0/input", json!("{}"), "valid dictionary"),
-        ("/messages/0/role", json!("robot"), "role"),
-        ("/messages/0/content", json!(""), "non-empty content"),
-        ("/messages/0/content", json!([{"type": "text", "text": ""}]), "non-empty"),
-        ("/messages/0/content", json!([{"type": "tool_use", "id": "t", "name": "n", "input": {}}]), "can not be in"),
-        ("/tools/0/input_schema", null.clone(), "input_schema: Field required"),
-        ("/tools/0/input_schema", json!({"type": "array"}), "should be 'object'"),
-        ("/tools/0/name", json!("a b"), "match pattern"),
-        ("/tools/0/parameters", json!({}), "Extra inputs"),
-        ("/tool_choice", json!({"type": "tool", "name": "other"}), "not found"),
-        ("/thinking", json!({"type": "enabled", "budget_tokens": 10}), "1024"),
-        ("/thinking", json!({"type": "enabled", "budget_tokens": 2000}), "must be greater"),
-        ("/max_output_tokens", json!(5), "Extra inputs"),
-        ("/stream", json!("yes"), "boolean"),
-    ]);
+    refused(
+        Wire::Messages,
+        &[
+            ("/max_tokens", null.clone(), "max_tokens: Field required"),
+            ("/max_tokens", json!(0), "max_tokens"),
+            ("/model", null.clone(), "model: Field required"),
+            ("/messages", null.clone(), "messages: Field required"),
+            ("/messages", json!([]), "at least one message"),
+            ("/messages/0", null.clone(), "first message must use"),
+            ("/messages/1", null.clone(), "unexpected `tool_use_id`"),
+            ("/messages/2", null.clone(), "without `tool_result` blocks"),
+            ("/messages/2/content/0/tool_use_id", json!("t2"), "unexpected `tool_use_id`"),
+            ("/messages/1/content/0/input", json!("{}"), "valid dictionary"),
+            ("/messages/0/role", json!("robot"), "role"),
+            ("/messages/0/content", json!(""), "non-empty content"),
+            ("/messages/0/content", json!([{"type": "text", "text": ""}]), "non-empty"),
+            (
+                "/messages/0/content",
+                json!([{"type": "tool_use", "id": "t", "name": "n", "input": {}}]),
+                "can not be in",
+            ),
+            ("/tools/0/input_schema", null.clone(), "input_schema: Field required"),
+            ("/tools/0/input_schema", json!({"type": "array"}), "should be 'object'"),
+            ("/tools/0/name", json!("a b"), "match pattern"),
+            ("/tools/0/parameters", json!({}), "Extra inputs"),
+            ("/tool_choice", json!({"type": "tool", "name": "other"}), "not found"),
+            ("/thinking", json!({"type": "enabled", "budget_tokens": 10}), "1024"),
+            ("/thinking", json!({"type": "enabled", "budget_tokens": 2000}), "must be greater"),
+            ("/max_output_tokens", json!(5), "Extra inputs"),
+            ("/stream", json!("yes"), "boolean"),
+        ],
+    );
 }
 
 #[test]
 fn responses_are_read_strictly() {
     let null = Value::Null;
-    refused(Wire::Responses, &[
-        ("/input", null.clone(), "'input'"),
-        ("/model", null.clone(), "model"),
-        ("/input/0/role", json!("robot"), "robot"),
-        ("/input/0/content", json!([{"type": "text", "text": "x"}]), "'input_text'"),
-        ("/input/1", null.clone(), "No tool call found"),
-        ("/input/2", null.clone(), "No tool output found"),
-        ("/input/1/arguments", json!({"path": "a"}), "expected a string"),
-        ("/input/2/output", null.clone(), "output"),
-        ("/input/2", json!({"type": "reasoning", "id": "rs", "summary": []}), "following item"),
-        ("/input/2/type", json!("tool_result"), "tool_result"),
-        ("/tools/0/parameters", json!({"type": "string"}), "Invalid schema"),
-        ("/tools/0/strict", json!(true), "additionalProperties"),
-        ("/tools/0/function", json!({}), "Unknown parameter"),
-        ("/tools/0/name", json!("a b"), "pattern"),
-        ("/tool_choice", json!({"type": "function", "name": "other"}), "not found"),
-        ("/max_output_tokens", json!(1), "below minimum"),
-        ("/max_tokens", json!(100), "Unknown parameter"),
-        ("/previous_response_id", json!("resp_1"), "Previous response"),
-        ("/stream_options", json!({}), "only allowed when 'stream'"),
-    ]);
+    refused(
+        Wire::Responses,
+        &[
+            ("/input", null.clone(), "'input'"),
+            ("/model", null.clone(), "model"),
+            ("/input/0/role", json!("robot"), "robot"),
+            ("/input/0/content", json!([{"type": "text", "text": "x"}]), "'input_text'"),
+            ("/input/1", null.clone(), "No tool call found"),
+            ("/input/2", null.clone(), "No tool output found"),
+            ("/input/1/arguments", json!({"path": "a"}), "expected a string"),
+            ("/input/2/output", null.clone(), "output"),
+            ("/input/2", json!({"type": "reasoning", "id": "rs", "summary": []}), "following item"),
+            ("/input/2/type", json!("tool_result"), "tool_result"),
+            ("/tools/0/parameters", json!({"type": "string"}), "Invalid schema"),
+            ("/tools/0/strict", json!(true), "additionalProperties"),
+            ("/tools/0/function", json!({}), "Unknown parameter"),
+            ("/tools/0/name", json!("a b"), "pattern"),
+            ("/tool_choice", json!({"type": "function", "name": "other"}), "not found"),
+            ("/max_output_tokens", json!(1), "below minimum"),
+            ("/max_tokens", json!(100), "Unknown parameter"),
+            ("/previous_response_id", json!("resp_1"), "Previous response"),
+            ("/stream_options", json!({}), "only allowed when 'stream'"),
+        ],
+    );
 }
 
 #[test]
 fn chats_are_read_strictly() {
     let null = Value::Null;
-    refused(Wire::Chat, &[
-        ("/messages", null.clone(), "'messages'"),
-        ("/messages", json!([]), "empty array"),
-        ("/model", null.clone(), "model"),
-        ("/messages/0/role", json!("robot"), "robot"),
-        ("/messages/0/content", null.clone(), "content"),
-        ("/messages/1", null.clone(), "must be a response to"),
-        ("/messages/2", json!({"role": "user", "content": "y"}), "did not have response messages"),
-        ("/messages/2", null.clone(), "did not have response messages"),
-        ("/messages/2/tool_call_id", json!("t2"), "must be a response to"),
-        ("/messages/1/tool_calls/0/function/arguments", json!({}), "expected a string"),
-        ("/messages/1/tool_calls/0/type", null.clone(), "type"),
-        ("/messages/1/tool_calls", json!([]), "empty array"),
-        ("/tools/0/function", null.clone(), "function"),
-        ("/tools/0/function/parameters", json!({"type": "string"}), "Invalid schema"),
-        ("/tools/0/function/input_schema", json!({}), "Unknown parameter"),
-        ("/tools", json!([]), "empty array"),
-        ("/tool_choice", json!({"type": "function", "function": {"name": "other"}}), "not found"),
-        ("/max_tokens", json!(5), "at the same time"),
-        ("/stream_options", json!({"include_usage": true}), "only allowed when 'stream'"),
-        ("/system", json!("x"), "Unknown parameter"),
-        ("/temperature", json!(3), "between"),
-    ]);
+    refused(
+        Wire::Chat,
+        &[
+            ("/messages", null.clone(), "'messages'"),
+            ("/messages", json!([]), "empty array"),
+            ("/model", null.clone(), "model"),
+            ("/messages/0/role", json!("robot"), "robot"),
+            ("/messages/0/content", null.clone(), "content"),
+            ("/messages/1", null.clone(), "must be a response to"),
+            ("/messages/2", json!({"role": "user", "content": "y"}), "did not have response messages"),
+            ("/messages/2", null.clone(), "did not have response messages"),
+            ("/messages/2/tool_call_id", json!("t2"), "must be a response to"),
+            ("/messages/1/tool_calls/0/function/arguments", json!({}), "expected a string"),
+            ("/messages/1/tool_calls/0/type", null.clone(), "type"),
+            ("/messages/1/tool_calls", json!([]), "empty array"),
+            ("/tools/0/function", null.clone(), "function"),
+            ("/tools/0/function/parameters", json!({"type": "string"}), "Invalid schema"),
+            ("/tools/0/function/input_schema", json!({}), "Unknown parameter"),
+            ("/tools", json!([]), "empty array"),
+            ("/tool_choice", json!({"type": "function", "function": {"name": "other"}}), "not found"),
+            ("/max_tokens", json!(5), "at the same time"),
+            ("/stream_options", json!({"include_usage": true}), "only allowed when 'stream'"),
+            ("/system", json!("x"), "Unknown parameter"),
+            ("/temperature", json!(3), "between"),
+        ],
+    );
 }
 
 #[test]

@@ -134,7 +134,10 @@ fn told(server: &ModelServer) -> Value {
 }
 
 fn errors(rows: &[(&str, &str)]) -> Value {
-    rows.iter().map(|(case, name)| ((*case).to_owned(), json!(name))).collect::<serde_json::Map<_, _>>().into()
+    rows.iter()
+        .map(|(case, name)| ((*case).to_owned(), json!(name)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 /// What the errors of a client are called: those with a status of their own, then what happens to streams that break.
@@ -170,8 +173,11 @@ fn the_python_client_of_messages_converses() {
 #[test]
 fn the_node_client_of_messages_converses() {
     let Some(seen) = check(Wire::Messages, "node") else { return };
-    let broken =
-        [("middle stream", "APIError"), ("cut whole", "another: TypeError"), ("cut stream", "AnthropicError")];
+    let broken = [
+        ("middle stream", "APIError"),
+        ("cut whole", "another: TypeError"),
+        ("cut stream", "AnthropicError"),
+    ];
     assert_eq!(seen, expected("OverloadedError", "ServiceUnavailableError", &broken));
 }
 
