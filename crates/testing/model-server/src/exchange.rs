@@ -93,7 +93,7 @@ impl Shared {
             resets.store(true, Ordering::Release);
             return Err(Unanswered);
         }
-        let body = Limited::new(body, REQUEST_BYTES).collect().await.map(|body| body.to_bytes());
+        let body = Limited::new(body, REQUEST_BYTES).collect().await.map(http_body_util::Collected::to_bytes);
         if let Ok(body) = &body {
             self.keep_body(number, body);
         }
