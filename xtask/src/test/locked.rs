@@ -78,3 +78,28 @@ fn remove(folder: &Path) -> Result<(), Failure> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn python() -> Locked {
+        Locked { language: Language::Python, lock: "crates/testing/model-server/tests/sdks/requirements.txt" }
+    }
+
+    #[test]
+    fn only_what_the_file_of_today_names_counts_as_installed() {
+        let mut workspace = Workspace::open().unwrap();
+        let target = std::env::temp_dir().join(format!("ambit-locked-{}", std::process::id()));
+        workspace.target = target.clone();
+        let locked = python();
+        assert!(!locked.is_there(&workspace));
+        let folder = locked.folder(&workspace);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(STAMP), "anthropic==0.0.1\n").unwrap();
+        assert!(!locked.is_there(&workspace));
+        fs::copy(workspace.root.join(locked.lock), folder.join(STAMP)).unwrap();
+        assert!(locked.is_there(&workspace));
+        fs::remove_dir_all(&target).unwrap();
+    }
+}

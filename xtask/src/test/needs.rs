@@ -97,7 +97,8 @@ pub(super) fn install_missing(workspace: &Workspace) -> Result<Vec<&'static Need
     }
     let names: Vec<_> = wanted.iter().map(|need| need.name).collect();
     println!("installing {}", names.join(", "));
-    let (mut apt, mut locked) = (Vec::new(), Vec::new());
+    let mut apt: Vec<&str> = Vec::new();
+    let mut locked: Vec<&Locked> = Vec::new();
     for need in wanted {
         match &need.source {
             Source::Machine { apt: packages, .. } => apt.extend(*packages),
