@@ -1,0 +1,58 @@
+//! Proposals that were answered before: the same again gets no other answer, and is told where the first one stands.
+
+use ambit_gates::Ending;
+use ambit_ids::Digest;
+
+use crate::denial::{Denial, DenialCode};
+use crate::gate_book::{GateRecord, GateStatus};
+use crate::state::{DeniedCall, Dossier};
+
+/// The denial of a call that was denied on the current tree for the same reason before; `None` for the first time.
+pub(super) fn denial(dossier: &Dossier, arguments: Digest, denial: &Denial) -> Option<Denial> {
+    let denied = DeniedCall { head: dossier.head, arguments, code: denial.code };
+    // A patch that failed before is a repeat of the patch, whatever was said of it since.
+    let turn = dossier.denied.get(&denied).filter(|_| denial.code != DenialCode::ProposalRepeated)?;
+    let instead = match denial.instead.as_str() {
+        "" => "propose something else".to_owned(),
+        told => format!("propose something else: {told}"),
+    };
+    Some(
+        Denial::new(
+            DenialCode::ProposalRepeated,
+            format!("the same call was denied in turn {turn}, and nothing about it has changed: {denial}"),
+        )
+        .by(&denial.rules)
+        .instead(instead),
+    )
+}
+
+/// A patch whose effect on this very tree was had before, and on which a gate failed, would fail again.
+pub(super) fn not_failed(dossier: &Dossier, base: Digest, patch: Digest) -> Result<(), Denial> {
+    let failed = dossier
+        .patches
+        .iter()
+        .filter(|applied| applied.base == base && applied.proposed == patch)
+        .find_map(|applied| failure(dossier, applied.tree));
+    let Some(record) = failed else { return Ok(()) };
+    let detail = format!(
+        "the same patch was applied to this tree before, and {} failed on what came of it (attempt {}, kept as {})",
+        record.gate, record.attempt, record.artifact
+    );
+    Err(Denial::new(DenialCode::ProposalRepeated, detail)
+        .instead("propose a patch that does something else about that failure"))
+}
+
+/// The newest failure of a gate that never passed on a tree, where the gate itself came to it.
+fn failure(dossier: &Dossier, tree: Digest) -> Option<&GateRecord> {
+    let came_to_it = |record: &GateRecord| {
+        matches!(
+            record.ending,
+            Ending::Exited { .. } | Ending::Signalled { .. } | Ending::LimitReached { .. }
+        )
+    };
+    dossier.gates.records().iter().rev().find(|record| {
+        record.tree == tree
+            && came_to_it(record)
+            && dossier.gates.status(&record.gate, tree) == GateStatus::Failed
+    })
+}
