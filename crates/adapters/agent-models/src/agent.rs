@@ -135,7 +135,7 @@ impl Agent for ModelAgent {
             Err(failure) => return Err(self.failed(failure)),
         };
         let cost = Some((self.settings.cost)(&reply.usage));
-        let proposed = propose(reply, &context);
+        let proposed = propose(reply, &context, |id| history.has_call(id));
         history.push(proposed.exchange, Digest::of(&proposed.bytes));
         self.remember(offer.run, history);
         Ok(AgentAnswer { bytes: proposed.bytes, cost })

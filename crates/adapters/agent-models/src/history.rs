@@ -70,6 +70,11 @@ impl History {
         }
     }
 
+    /// Whether a call that is still shown has this id.
+    pub(crate) fn has_call(&self, id: &str) -> bool {
+        self.exchanges.iter().flat_map(|exchange| &exchange.calls).any(|call| call.id == id)
+    }
+
     /// Keeps a new answer.
     pub(crate) fn push(&mut self, exchange: Exchange, answer: Digest) {
         self.exchanges.push_back(exchange);

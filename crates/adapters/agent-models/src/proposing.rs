@@ -25,8 +25,8 @@ pub(crate) struct Proposed {
     pub(crate) exchange: Exchange,
 }
 
-/// The proposal that a reply makes.
-pub(crate) fn propose(reply: ModelReply, context: &TurnContext) -> Proposed {
+/// The proposal that a reply makes. `is_taken` says which ids of calls are in use already.
+pub(crate) fn propose(reply: ModelReply, context: &TurnContext, is_taken: impl Fn(&str) -> bool) -> Proposed {
     let (nothing, remark) = match reply.stop {
         StopCause::Length => ("cut-off", prompts::CUT_OFF),
         StopCause::Refused => ("refused", prompts::REFUSED),
@@ -45,10 +45,12 @@ pub(crate) fn propose(reply: ModelReply, context: &TurnContext) -> Proposed {
         let (proposed, flaw) = filling.proposal(&call);
         moves.push(proposed);
         if index < REMEMBERED {
-            let taken: Vec<&str> = exchange.calls.iter().map(|made| made.id.as_str()).collect();
-            let id = usable(&call.id).filter(|id| !taken.contains(&id.as_str()));
+            let is_free =
+                |id: &String| !is_taken(id) && exchange.calls.iter().all(|made: &MadeCall| made.id != *id);
+            let own = (0_u32..).map(|more| format!("call_{}_{index}_{more}", context.turn));
+            let id = usable(&call.id).into_iter().chain(own).find(is_free).unwrap_or_default();
             exchange.calls.push(MadeCall {
-                id: id.unwrap_or_else(|| format!("call_{}_{index}", context.turn)),
+                id,
                 name: usable(&call.name).unwrap_or_else(|| "unknown_tool".to_owned()),
                 arguments: match call.arguments {
                     CallArguments::Object(members) => members,
