@@ -163,10 +163,12 @@ fn next(context: &TurnContext) -> String {
             failed.attempt
         );
     }
-    match context.gates.iter().find(|gate| gate.status != "passed") {
-        Some(gate) => {
-            format!("patch what is missing; then {} is the first gate to run.", in_short(&gate.id, 80))
-        }
-        None => "every gate passed on this tree.".to_owned(),
+    let Some(gate) = context.gates.iter().find(|gate| gate.status != "passed") else {
+        return "every gate passed on this tree.".to_owned();
+    };
+    let name = in_short(&gate.id, 80);
+    match gate.status.as_str() {
+        "not-run" => format!("patch what is missing; then {name} is the first gate to run."),
+        _ => format!("{name} does not pass on this tree; patch the cause, then run it again."),
     }
 }

@@ -15,6 +15,8 @@ pub(crate) enum Observed {
         needs_approval: Held,
     },
     Replayed {
+        // One that is not there would be taken for one that is nothing.
+        #[serde(deserialize_with = "Option::deserialize")]
         replayed: Option<Effect>,
     },
     Failed {

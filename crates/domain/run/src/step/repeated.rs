@@ -9,9 +9,10 @@ use crate::state::{DeniedCall, Dossier};
 
 /// The denial of a call that was denied on the current tree for the same reason before; `None` for the first time.
 pub(super) fn denial(dossier: &Dossier, arguments: Digest, denial: &Denial) -> Option<Denial> {
-    let denied = DeniedCall { head: dossier.head, arguments, code: denial.code };
-    // A patch that failed before is a repeat of the patch, whatever was said of it since.
-    let turn = dossier.denied.get(&denied).filter(|_| denial.code != DenialCode::ProposalRepeated)?;
+    if !is_about_the_call_alone(denial.code) {
+        return None;
+    }
+    let turn = dossier.denied.get(&DeniedCall { head: dossier.head, arguments, code: denial.code })?;
     let instead = match denial.instead.as_str() {
         "" => "propose something else".to_owned(),
         told => format!("propose something else: {told}"),
@@ -23,6 +24,18 @@ pub(super) fn denial(dossier: &Dossier, arguments: Digest, denial: &Denial) -> O
         )
         .by(&denial.rules)
         .instead(instead),
+    )
+}
+
+/// Whether a denial is about what the arguments of a call say. A step and a hypothesis are no part of them: with another one
+/// it is another proposal. What is a repeat of a patch that failed stays that.
+const fn is_about_the_call_alone(code: DenialCode) -> bool {
+    !matches!(
+        code,
+        DenialCode::StepUncited
+            | DenialCode::StepUnknown
+            | DenialCode::HypothesisMissing
+            | DenialCode::ProposalRepeated
     )
 }
 

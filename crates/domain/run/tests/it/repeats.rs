@@ -52,8 +52,9 @@ fn what_was_denied_is_judged_anew_once_something_about_it_has_changed() {
     let record = world.record(Ending::Exited { code: 1 }, "here");
     world.observe(Observation::GateFinished(record));
     let patch = || patch_call(tree, "tree-1");
-    assert_eq!(denied(&world.call(patch())), Some(DenialCode::HypothesisMissing));
-    assert_eq!(denied(&world.call(patch())), Some(DenialCode::ProposalRepeated));
+    for _ in 0..2 {
+        assert_eq!(denied(&world.call(patch())), Some(DenialCode::HypothesisMissing));
+    }
     let mut explained = patch();
     explained.hypothesis = Some("it was not checked".to_owned());
     assert_eq!(denied(&world.call(explained)), None, "the same patch with a cause is another proposal");
