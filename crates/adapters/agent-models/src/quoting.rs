@@ -23,20 +23,25 @@ pub(crate) fn in_one_line(text: &str) -> String {
     line
 }
 
-/// The text in one line of at most so many bytes, with the number of bytes that were left out.
+/// The text in one line of at most so many bytes; what is longer says how long it is.
 pub(crate) fn in_short(text: &str, room: usize) -> String {
-    shortened(in_one_line(text), room)
+    // Escapes only make it longer: what lies beyond the room is not looked at.
+    let shown = in_one_line(&text[..text.floor_char_boundary(room)]);
+    if text.len() <= room && shown.len() <= room {
+        return shown;
+    }
+    let kept = shown.floor_char_boundary(room.saturating_sub(NOTE_BYTES / 2));
+    format!("{} [cut off; it has {} bytes]", &shown[..kept], text.len())
 }
 
 /// The lines of a text, each after `mark`, within so many bytes.
 pub(crate) fn marked(text: &str, mark: &str, room: usize) -> String {
-    within(lines_of(text).map(|line| format!("{mark}{}", in_one_line(line))), room)
+    within(text, room, |_| mark.to_owned())
 }
 
 /// The lines of a file, each after its number, within so many bytes.
 pub(crate) fn numbered(text: &str, room: usize) -> String {
-    let lines = lines_of(text).enumerate();
-    within(lines.map(|(index, line)| format!("{:>4}{DATA}{}", index + 1, in_one_line(line))), room)
+    within(text, room, |index| format!("{:>4}{DATA}", index + 1))
 }
 
 /// How many lines a text has.
@@ -50,56 +55,37 @@ fn lines_of(text: &str) -> impl Iterator<Item = &str> {
     whole.split('\n').filter(|_| !text.is_empty())
 }
 
-/// The beginning and the end of what has too many lines, with the number of those that are left out between them.
-fn within(lines: impl Iterator<Item = String>, room: usize) -> String {
-    let widest = (room / 8).max(80);
-    let lines: Vec<String> = lines.map(|line| shortened(line, widest)).collect();
-    let bytes = |lines: &[String]| lines.iter().map(|line| line.len() + 1).sum::<usize>();
-    let all = bytes(&lines);
-    if all <= room {
-        return joined(&lines);
-    }
-    let room = room.saturating_sub(NOTE_BYTES);
-    let (head, tail) = (taken(lines.iter(), room * 2 / 3), taken(lines.iter().rev(), room / 3));
-    let tail = lines.len() - tail.min(lines.len() - head);
-    let left_out = &lines[head..tail];
-    let note = format!("[{} lines of {} bytes are left out]\n", left_out.len(), bytes(left_out));
-    joined(&lines[..head]) + &note + &joined(&lines[tail..])
-}
-
 /// Room for the note on what is left out.
 const NOTE_BYTES: usize = 80;
 
-/// How many of the lines fit.
-fn taken<'a>(lines: impl Iterator<Item = &'a String>, room: usize) -> usize {
+/// The beginning and the end of what has too many lines, with the number of those that are left out between them.
+fn within(text: &str, room: usize, mark: impl Fn(usize) -> String) -> String {
+    let lines: Vec<&str> = lines_of(text).collect();
+    let widest = (room / 8).max(NOTE_BYTES);
+    let shown = |index: usize| format!("{}{}\n", mark(index), in_short(lines[index], widest));
+    let whole = taken((0..lines.len()).map(shown), room);
+    if whole.len() == lines.len() {
+        return whole.concat();
+    }
+    let room = room.saturating_sub(NOTE_BYTES);
+    let head = taken((0..lines.len()).map(shown), room * 2 / 3);
+    let mut tail = taken((head.len()..lines.len()).rev().map(shown), room / 3);
+    tail.reverse();
+    let left_out = &lines[head.len()..lines.len() - tail.len()];
+    let bytes: usize = left_out.iter().map(|line| line.len() + 1).sum();
+    let note = format!("[{} lines of {bytes} bytes are left out]\n", left_out.len());
+    head.concat() + &note + &tail.concat()
+}
+
+/// As many of the lines as fit.
+fn taken(lines: impl Iterator<Item = String>, room: usize) -> Vec<String> {
     let mut left = room;
     lines
-        .take_while(|line| match left.checked_sub(line.len() + 1) {
-            Some(rest) => {
-                left = rest;
-                true
-            }
-            None => false,
+        .map_while(|line| {
+            left = left.checked_sub(line.len())?;
+            Some(line)
         })
-        .count()
-}
-
-fn joined(lines: &[String]) -> String {
-    let mut text = String::new();
-    for line in lines {
-        text.push_str(line);
-        text.push('\n');
-    }
-    text
-}
-
-/// A line of at most so many bytes, where there is room for the note at all.
-fn shortened(line: String, room: usize) -> String {
-    if line.len() <= room {
-        return line;
-    }
-    let kept = line.floor_char_boundary(room.saturating_sub(NOTE_BYTES / 2));
-    format!("{} [{} more bytes]", &line[..kept], line.len() - kept)
+        .collect()
 }
 
 #[cfg(test)]
@@ -128,6 +114,6 @@ mod tests {
             assert_eq!(count + quote.lines().count() - 1, 1000);
         }
         let long = marked(&"x".repeat(100_000), DATA, 1_000);
-        assert!(long.len() <= 1_000 && long.contains("more bytes]"), "{long}");
+        assert!(long.len() <= 1_000 && long.contains("[cut off; it has 100000 bytes]"), "{long}");
     }
 }
