@@ -10,7 +10,7 @@ use crate::turn::Turn;
 
 /// What the agent reads: the job, its bounds, what is left of them, the tools, and what came of its calls since it
 /// was last asked.
-pub(crate) fn context(turn: &Turn, notes: Value, now: UnixMs) -> Value {
+pub(crate) fn context(turn: &Turn, notes: &Value, now: UnixMs) -> Value {
     let (dossier, pins) = (&turn.dossier, &turn.dossier.pins);
     let spec = &turn.ground.blueprint.spec;
     let cases: Vec<Value> = spec

@@ -35,7 +35,7 @@ struct Place {
 
 impl Conversation {
     /// Keeps what the agent gets to read of the call that was taken last, or of what happened without one.
-    pub(crate) fn tell(&self, reply: Value) {
+    pub(crate) fn tell(&self, reply: &Value) {
         let mut kept = self.kept();
         let told = match kept.awaited.take() {
             Some(Place { answer, index }) => json!({"answer": answer, "index": index, "reply": reply}),

@@ -264,7 +264,7 @@ impl Pilot {
             return Ok(false);
         };
         if let Some(reply) = reply(&orchestrator.broker, &self.bench.ground, &events).await {
-            self.bench.conversation.tell(reply);
+            self.bench.conversation.tell(&reply);
         }
         Ok(true)
     }
@@ -275,7 +275,7 @@ impl Pilot {
             return Ok(());
         }
         if let Some(reply) = done.reply {
-            self.bench.conversation.tell(reply);
+            self.bench.conversation.tell(&reply);
         }
         for command in done.commands {
             let instead = unrecordable(&command);

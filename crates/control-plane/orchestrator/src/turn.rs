@@ -32,7 +32,7 @@ pub(crate) async fn answer(orchestrator: &Orchestrator, turn: Turn, abort: Abort
         return Some(propose(orchestrator, &turn, digest, Some(MicroUsd::ZERO), next).await);
     }
     let notes = turn.conversation.notes(&orchestrator.broker, &turn.ground).await;
-    let context = context(&turn, notes, orchestrator.clock.now());
+    let context = context(&turn, &notes, orchestrator.clock.now());
     let offer = TurnOffer {
         run: turn.dossier.pins.run.clone(),
         turn: number,

@@ -97,8 +97,8 @@ fn step() -> impl Strategy<Value = Step> {
     (prop_oneof![12 => calls, 1 => many], text(60_000), stop)
 }
 
-fn play(steps: Vec<Step>, tokens: u32, wordy: &str) {
-    let mut said = steps.clone().into_iter();
+fn play(steps: &[Step], tokens: u32, wordy: &str) {
+    let mut said = steps.to_vec().into_iter();
     let model = Parrot::new(move |_| {
         let (calls, text, stop) = said.next().unwrap();
         Ok(reply(&text, calls.into_iter().map(|(call, _)| call).collect(), stop))
@@ -107,7 +107,7 @@ fn play(steps: Vec<Step>, tokens: u32, wordy: &str) {
     let limit = ContextAllowance::of_tokens(tokens).unwrap().bytes();
     wait(async {
         let mut next = context(1);
-        for (turn, (calls, _, _)) in (2..).zip(&steps) {
+        for (turn, (calls, _, _)) in (2..).zip(steps) {
             next["goal"] = json!(wordy);
             next["acceptanceCases"][0]["statement"] = json!(wordy);
             next["protected"] = json!([wordy, "tests/**"]);
@@ -130,7 +130,7 @@ fn a_request_is_within_its_bound_and_of_a_form_that_every_vendor_takes() {
     let histories = (proptest::collection::vec(step(), 1..12), text(40_000), 0..2usize);
     runner
         .run(&histories, |(steps, wordy, size)| {
-            play(steps, [ContextAllowance::LEAST_TOKENS, 100_000][size], &wordy);
+            play(&steps, [ContextAllowance::LEAST_TOKENS, 100_000][size], &wordy);
             Ok(())
         })
         .unwrap();
