@@ -1,6 +1,6 @@
 //! Whatever the history: a request is within its bound, and no vendor can refuse the form of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use ambit_agent_models::{
     CallArguments, ContextAllowance, Message, ModelCall, ModelRequest, StopCause, request_bytes,
@@ -98,9 +98,9 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn play(steps: &[Step], tokens: u32, wordy: &str) {
-    let mut said = steps.to_vec().into_iter();
+    let mut said: VecDeque<Step> = steps.iter().cloned().collect();
     let model = Parrot::new(move |_| {
-        let (calls, text, stop) = said.next().unwrap();
+        let (calls, text, stop) = said.pop_front().unwrap();
         Ok(reply(&text, calls.into_iter().map(|(call, _)| call).collect(), stop))
     });
     let agent = agent(&model, tokens);
