@@ -5,25 +5,40 @@
 
 #![forbid(unsafe_code)]
 
+mod agent;
+mod allowance;
 mod attempt;
 mod base_url;
 mod bound;
+mod briefing;
 mod cassette;
 mod client;
+mod composing;
 mod dialogue;
 mod document;
 mod error;
+mod exchange;
+mod history;
 mod http;
 mod key;
 mod ledger;
 mod limits;
+mod observation;
 mod price;
+mod prompts;
+mod proposing;
+mod quoting;
 mod redact;
 mod retry;
 mod stated_price;
 mod status;
+mod telling;
+mod toolbox;
+mod turn_context;
 mod wire;
 
+pub use agent::{Cost, ModelAgent, ModelSettings};
+pub use allowance::{AllowanceTooSmall, ContextAllowance, request_bytes};
 pub use cassette::{Cassette, CassetteError};
 pub use client::Client;
 pub use dialogue::{
@@ -33,4 +48,5 @@ pub use dialogue::{
 pub use document::ModelAgentDocument;
 pub use error::ModelAgentError;
 pub use price::{Price, Pricing, Rates};
+pub use prompts::{prompts, prompts_digest};
 pub use wire::Wire;

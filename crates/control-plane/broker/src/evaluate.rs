@@ -2,7 +2,7 @@
 
 use ambit_blueprint::CatalogCommand;
 use ambit_gates::{Ending, GateOutput, fingerprint, summarize};
-use ambit_ids::{ByteCount, Digest, DurationMs, EffectKey, GateId, IdempotencyKey};
+use ambit_ids::{ByteCount, Digest, DurationMs, EffectKey, GateId, IdempotencyKey, limits};
 use ambit_ports::AbortSignal;
 use ambit_ports::sandbox::{
     DeclaredOutput, ExecutionObservation, FileBatch, NamedCommand, OutputCapture, SandboxLease,
@@ -57,6 +57,18 @@ impl Broker {
             .map_err(|_| BrokerError::Altered("the name of a check"))?;
         let seen = self.execute(ground, lease, command, tree, effect, abort).await?;
         self.record(ground, command, &key, tree, 1, &seen).await
+    }
+
+    /// What the agent reads of a gate that ran before: what it read then.
+    ///
+    /// # Errors
+    /// [`BrokerError`] where what was seen of it cannot be read.
+    pub async fn recall_gate(&self, ground: &Ground, record: &GateRecord) -> Result<Value, BrokerError> {
+        let limit = ByteCount::new(limits::DOCUMENT_BYTES as u64);
+        let bytes = self.revisions().blobs().get(ground.scope(), record.artifact, limit).await?;
+        let seen =
+            serde_json::from_slice(&bytes).map_err(|_| BrokerError::Altered("what was seen of a gate"))?;
+        Ok(gate_reply(record, &seen))
     }
 
     async fn execute(

@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 
 use crate::absent::Absent;
 use crate::admission::Documents;
+use crate::conversation::Conversation;
 use crate::drive_error::DriveError;
 use crate::effects::{Bench, Done};
 use crate::holding::LEASE_MS;
@@ -24,7 +25,7 @@ use crate::inbox::InboxCommand;
 use crate::live::Live;
 use crate::observer::Observer;
 use crate::orchestrator::Orchestrator;
-use crate::turn::{Conversation, reply_to};
+use crate::reply::reply;
 
 /// How often the inbox is looked at, and the lease renewed if a third of it is over.
 const LOOK_MS: DurationMs = DurationMs::new(25);
@@ -262,8 +263,8 @@ impl Pilot {
         let Ok(events) = self.live.tell(&orchestrator, observer, command, answered).await? else {
             return Ok(false);
         };
-        if let Some(reply) = reply_to(&events) {
-            self.bench.conversation.tell(reply);
+        if let Some(reply) = reply(&orchestrator.broker, &self.bench.ground, &events).await {
+            self.bench.conversation.tell(&reply);
         }
         Ok(true)
     }
@@ -274,7 +275,7 @@ impl Pilot {
             return Ok(());
         }
         if let Some(reply) = done.reply {
-            self.bench.conversation.tell(reply);
+            self.bench.conversation.tell(&reply);
         }
         for command in done.commands {
             let instead = unrecordable(&command);

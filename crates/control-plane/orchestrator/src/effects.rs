@@ -12,9 +12,10 @@ use ambit_sandboxes::{Needs, unmet};
 use serde_json::Value;
 
 use crate::admission::{Documents, sandbox_needs};
+use crate::conversation::Conversation;
 use crate::live::SharedAgent;
 use crate::orchestrator::Orchestrator;
-use crate::turn::{Conversation, Turn, answer};
+use crate::turn::{Turn, answer};
 
 /// The longest that a verb of the sandbox other than a command may take.
 const VERB_MS: DurationMs = DurationMs::new(120_000);

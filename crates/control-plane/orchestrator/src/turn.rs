@@ -1,55 +1,20 @@
 //! One turn of the agent: what it reads, and what becomes of its answer.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use ambit_broker::{BrokerError, Ground};
-use ambit_ids::{Digest, MicroUsd, RuleId, UnixMs};
+use ambit_ids::{Digest, MicroUsd, RuleId};
 use ambit_policy::{Decision, DenialKind, EngineVersion, Request, Verdict};
 use ambit_ports::AbortSignal;
 use ambit_ports::agent::{AgentError, TurnOffer};
-use ambit_run::tool::TOOLS;
 use ambit_run::{
-    Answered, AssessedCall, CallDecided, CallOutcome, Command, Denial, Dossier, Event, Move, Observation,
-    Proposal, ProposedCall, ToolCall, proposal_id, read_answer,
+    Answered, AssessedCall, Command, Denial, Dossier, Move, Proposal, ProposedCall, ToolCall, read_answer,
 };
-use serde_json::{Value, json};
 
+use crate::context::context;
+use crate::conversation::Conversation;
 use crate::live::SharedAgent;
 use crate::orchestrator::Orchestrator;
-
-/// What a run keeps between turns in memory. Nothing here is needed to go on after a crash.
-#[derive(Clone, Default)]
-pub(crate) struct Conversation {
-    inner: Arc<Mutex<Kept>>,
-}
-
-#[derive(Default)]
-struct Kept {
-    /// Calls of an answer that held several; they are taken one a turn, before the agent is asked again.
-    queued: VecDeque<(Digest, Result<Move, Denial>)>,
-    /// What the agent gets to read of the call before.
-    last: Value,
-}
-
-impl Conversation {
-    pub(crate) fn tell(&self, reply: Value) {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner).last = reply;
-    }
-
-    fn last(&self) -> Value {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner).last.clone()
-    }
-
-    fn next_queued(&self) -> Option<(Digest, Result<Move, Denial>)> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner).queued.pop_front()
-    }
-
-    fn queue(&self, answer: Digest, moves: Vec<Result<Move, Denial>>) {
-        let mut kept = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.queued.extend(moves.into_iter().map(|next| (answer, next)));
-    }
-}
 
 /// An open turn, with everything that answering it needs.
 pub(crate) struct Turn {
@@ -66,7 +31,8 @@ pub(crate) async fn answer(orchestrator: &Orchestrator, turn: Turn, abort: Abort
     if let Some((digest, next)) = turn.conversation.next_queued() {
         return Some(propose(orchestrator, &turn, digest, Some(MicroUsd::ZERO), next).await);
     }
-    let context = context(&turn, orchestrator.clock.now());
+    let notes = turn.conversation.notes(&orchestrator.broker, &turn.ground).await;
+    let context = context(&turn, &notes, orchestrator.clock.now());
     let offer = TurnOffer {
         run: turn.dossier.pins.run.clone(),
         turn: number,
@@ -78,10 +44,13 @@ pub(crate) async fn answer(orchestrator: &Orchestrator, turn: Turn, abort: Abort
             let next = match read_answer(&answer.bytes) {
                 Ok(mut moves) => {
                     let first = moves.remove(0);
-                    turn.conversation.queue(digest, moves);
+                    turn.conversation.answered(digest, moves);
                     first
                 }
-                Err(denial) => Err(denial),
+                Err(denial) => {
+                    turn.conversation.answered(digest, Vec::new());
+                    Err(denial)
+                }
             };
             Some(propose(orchestrator, &turn, digest, answer.cost, next).await)
         }
@@ -173,109 +142,5 @@ async fn decide(orchestrator: &Orchestrator, request: &Request) -> Result<(Decis
             };
             Ok((missing, String::new()))
         }
-    }
-}
-
-/// What the agent reads: the job, its bounds, what is left of them, the tools, and what came of its last call.
-fn context(turn: &Turn, now: UnixMs) -> Value {
-    let (dossier, pins) = (&turn.dossier, &turn.dossier.pins);
-    let spec = &turn.ground.blueprint.spec;
-    let cases: Vec<Value> = spec
-        .acceptance_cases
-        .iter()
-        .map(|case| json!({"id": case.id, "statement": case.statement}))
-        .collect();
-    let gates: Vec<Value> = pins
-        .gates
-        .iter()
-        .map(|gate| {
-            let status = dossier.gates.status(&gate.id, dossier.head);
-            json!({"id": gate.id, "cases": gate.cases, "status": status.as_str()})
-        })
-        .collect();
-    let tools: Vec<Value> = TOOLS
-        .iter()
-        .map(|tool| json!({"name": tool.name, "summary": tool.summary, "input": tool.input_schema()}))
-        .collect();
-    let limits = crate::view::limit_views(dossier, now);
-    let left: serde_json::Map<String, Value> =
-        limits.iter().map(|limit| (limit.limit.clone(), json!(limit.left))).collect();
-    json!({
-        "run": pins.run,
-        "turn": turn.number,
-        "proposals": dossier.proposals,
-        "goal": pins.goal,
-        "project": pins.scope.project,
-        "revision": pins.revision,
-        "baseRevision": pins.base.id,
-        "head": dossier.head,
-        "acceptanceCases": cases,
-        "scope": {"paths": pins.paths, "work": pins.work, "outOfScope": spec.scope.out_of_scope},
-        "protected": spec.protected_oracles.paths,
-        "gates": gates,
-        "plan": dossier.plan.as_ref().map(plan_view),
-        "mustExplain": dossier.unexplained.as_ref().map(|failed| json!({"gate": failed.gate, "artifact": failed.artifact})),
-        "left": left,
-        "tools": tools,
-        "last": turn.conversation.last(),
-    })
-}
-
-fn plan_view(plan: &ambit_run::Plan) -> Value {
-    plan.steps()
-        .iter()
-        .map(|step| json!({"id": step.id, "summary": step.summary, "work": step.work, "cases": step.cases}))
-        .collect()
-}
-
-/// What the agent gets to read of events that are an answer to it without any effect: a denial with its rule and what is
-/// possible instead, a proposal that is held back, a plan that was accepted, a person's answer; and of a call whose effect
-/// nobody knows.
-pub(crate) fn reply_to(events: &[Event]) -> Option<Value> {
-    events.iter().find_map(|event| match event {
-        Event::PlanAccepted { .. } => Some(json!({"planAccepted": true})),
-        Event::ProposalDenied { denial, .. } => Some(denial_view(denial)),
-        Event::CallDecided(decided) => reply_to_decision(decided),
-        Event::CallObserved { observation: Observation::Unknown, .. } => Some(json!({"unknown": {
-            "detail": "the control plane ended before it learned what came of the last call",
-            "instead": "the current digest and the status of the gates tell what is there; propose again what is missing",
-        }})),
-        Event::ApprovalDecided { decision, .. } => {
-            Some(json!({"decision": decision.verdict.as_str(), "receiptId": decision.receipt}))
-        }
-        _ => None,
-    })
-}
-
-fn reply_to_decision(decided: &CallDecided) -> Option<Value> {
-    match &decided.outcome {
-        CallOutcome::Denied(denial) => Some(denial_view(denial)),
-        CallOutcome::Held(held) => {
-            let digest = held.digest().ok()?;
-            Some(json!({"needsApproval": {"proposalId": proposal_id(digest), "capability": held.capability}}))
-        }
-        CallOutcome::Replayed(observation) => Some(json!({"replayed": replay_view(observation)})),
-        CallOutcome::Perform | CallOutcome::Ends(_) | CallOutcome::OverLimit(_) => None,
-    }
-}
-
-fn denial_view(denial: &Denial) -> Value {
-    json!({"denied": {
-        "code": denial.code.as_str(),
-        "detail": denial.detail,
-        "rules": denial.rules,
-        "instead": denial.instead,
-    }})
-}
-
-fn replay_view(observation: &Observation) -> Value {
-    match observation {
-        Observation::GateFinished(record) => json!({
-            "artifactId": record.artifact,
-            "durationMs": record.duration,
-            "passed": record.ending.is_success(),
-        }),
-        Observation::PatchApplied(patch) => json!({"changedFiles": patch.files, "revisionSha": patch.tree}),
-        _ => Value::Null,
     }
 }

@@ -25,10 +25,13 @@ const PLAN_CODES: [DenialCode; 6] = [
     DenialCode::WorkOutOfScope,
 ];
 /// What an answer can be rejected for that holds neither a plan nor a call.
-const ANSWER_CODES: [DenialCode; 7] = [
+const ANSWER_CODES: [DenialCode; 10] = [
     DenialCode::AnswerMalformed,
     DenialCode::AnswerTooLarge,
     DenialCode::TooManyCalls,
+    DenialCode::AnswerWithoutCall,
+    DenialCode::AnswerCutOff,
+    DenialCode::AnswerRefused,
     DenialCode::ToolUnknown,
     DenialCode::InputInvalid,
     DenialCode::PathRefused,

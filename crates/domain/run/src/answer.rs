@@ -38,7 +38,8 @@ pub struct ProposedCall {
     pub hypothesis: Option<String>,
 }
 
-/// Reads an answer: a plan, a call, or `calls` with several of both, which are taken one at a time.
+/// Reads an answer: a plan, a call, or `calls` with several of both, which are taken one at a time; or `nothing` with the
+/// cause, by which an agent says that it was asked and nothing came of it.
 ///
 /// # Errors
 /// The denial of the answer as a whole. A single call that does not fit its schema is a denial in its place.
@@ -77,6 +78,37 @@ pub fn read_answer(bytes: &[u8]) -> Result<Vec<Result<Move, Denial>>, Denial> {
     }
 }
 
+/// Why an agent that was asked proposes nothing.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Nothing {
+    WithoutCall,
+    CutOff,
+    Refused,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NothingForm {
+    nothing: Nothing,
+}
+
+impl From<Nothing> for Denial {
+    fn from(nothing: Nothing) -> Self {
+        match nothing {
+            Nothing::WithoutCall => Self::new(DenialCode::AnswerWithoutCall, "the answer proposes nothing")
+                .instead("propose a plan or call a tool; the run ends by itself when its gates pass"),
+            Nothing::CutOff => Self::new(
+                DenialCode::AnswerCutOff,
+                "the answer reached the limit of its length, and none of it was taken",
+            )
+            .instead("propose less at once: one call, and a large patch in several"),
+            Nothing::Refused => Self::new(DenialCode::AnswerRefused, "the agent refused to answer")
+                .instead("propose what can be done of the goal"),
+        }
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct PlanForm {
@@ -112,6 +144,10 @@ fn read_move(value: Value) -> Result<Move, Denial> {
             cases: step.cases,
         });
         return Ok(Move::Plan(steps.collect()));
+    }
+    if value.get("nothing").is_some() {
+        let form: NothingForm = typed(value, DenialCode::AnswerMalformed, "the answer")?;
+        return Err(form.nothing.into());
     }
     let form: CallForm = typed(value, DenialCode::AnswerMalformed, "the call")?;
     let tool: ToolName = form.tool.parse().map_err(|()| {
@@ -202,6 +238,11 @@ mod tests {
             ),
             ("{\"calls\":[]}", DenialCode::AnswerMalformed),
             ("{\"calls\":[],\"plan\":[]}", DenialCode::AnswerMalformed),
+            ("{\"nothing\":\"without-call\"}", DenialCode::AnswerWithoutCall),
+            ("{\"nothing\":\"cut-off\"}", DenialCode::AnswerCutOff),
+            ("{\"nothing\":\"refused\"}", DenialCode::AnswerRefused),
+            ("{\"nothing\":\"finished\"}", DenialCode::AnswerMalformed),
+            ("{\"nothing\":\"refused\",\"tool\":\"run_named_gate\"}", DenialCode::AnswerMalformed),
         ] {
             let denial = read_answer(answer.as_bytes()).and_then(|mut moves| moves.remove(0)).unwrap_err();
             assert_eq!(denial.code, code, "{answer}");

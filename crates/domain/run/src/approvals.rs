@@ -156,6 +156,11 @@ impl ApprovalBook {
         self.held.get(id)
     }
 
+    /// Every proposal that was held back, by id, whatever became of it.
+    pub fn proposals(&self) -> impl Iterator<Item = (&ProposalId, &HeldProposal)> {
+        self.held.iter()
+    }
+
     /// The receipts, by id.
     pub fn receipts(&self) -> impl Iterator<Item = &Receipt> {
         self.receipts.values()

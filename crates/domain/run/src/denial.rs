@@ -36,6 +36,12 @@ denial_codes!(
     AnswerTooLarge = "ANSWER_TOO_LARGE",
     /// The answer holds more calls than may wait.
     TooManyCalls = "TOO_MANY_CALLS",
+    /// The answer proposes nothing.
+    AnswerWithoutCall = "ANSWER_WITHOUT_CALL",
+    /// The answer was cut off, so that nobody can tell what it was to propose.
+    AnswerCutOff = "ANSWER_CUT_OFF",
+    /// The agent, or whoever stands between, refused to answer.
+    AnswerRefused = "ANSWER_REFUSED",
     /// There is no such tool.
     ToolUnknown = "TOOL_UNKNOWN",
     /// The input does not fit the tool's schema.
@@ -78,6 +84,8 @@ denial_codes!(
     ProposalUnknown = "PROPOSAL_UNKNOWN",
     /// The proposal waits for another capability.
     CapabilityMismatch = "CAPABILITY_MISMATCH",
+    /// The very same call was denied before for the same reason, or the very same patch led to a failure before.
+    ProposalRepeated = "PROPOSAL_REPEATED",
     /// The policy denies the call.
     PolicyDenied = "POLICY_DENIED",
 );

@@ -9,7 +9,9 @@ use crate::bounds::CLEANUP_TRIES;
 use crate::event::{CallDecided, CallOutcome, Event, Observation, SandboxHeld};
 use crate::ledger::{Amounts, Ledger};
 use crate::pins::Pins;
-use crate::state::{Cleanup, Closing, Dossier, Ended, FailedGate, InFlight, Open, OpenTurn, Stage, State};
+use crate::state::{
+    Cleanup, Closing, DeniedCall, Dossier, Ended, FailedGate, InFlight, Open, OpenTurn, Stage, State,
+};
 
 /// The state after an event. Total: an event that does not fit the state leaves it as it is, apart from being counted.
 ///
@@ -46,6 +48,7 @@ fn admitted(pins: &Pins, at: UnixMs) -> Open {
             turns: 0,
             proposals: 0,
             denials: 0,
+            denied: BTreeMap::new(),
             allocations: 0,
             last_observation: None,
         },
@@ -195,7 +198,12 @@ fn decide(open: &mut Open, decided: &CallDecided, position: u64) {
                 attempt,
             }));
         }
-        CallOutcome::Denied(_) | CallOutcome::Ends(_) | CallOutcome::OverLimit(_) => dossier.denials += 1,
+        CallOutcome::Denied(denial) => {
+            dossier.denials += 1;
+            let denied = DeniedCall { head: dossier.head, arguments: decided.arguments, code: denial.code };
+            dossier.denied.entry(denied).or_insert(decided.turn);
+        }
+        CallOutcome::Ends(_) | CallOutcome::OverLimit(_) => dossier.denials += 1,
         CallOutcome::Held(held) => {
             dossier.denials += 1;
             if let Ok(digest) = held.digest() {

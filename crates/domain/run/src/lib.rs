@@ -51,6 +51,8 @@ pub use pins::{
     Accountability, AgentPin, BlueprintPin, GatePin, HiddenCheck, Pins, ProfilePin, RequestPin, RevisionPin,
 };
 pub use plan::{Plan, PlanStep, check_step};
-pub use state::{Cleanup, Closing, Dossier, Ended, FailedGate, InFlight, Open, OpenTurn, Stage, State};
+pub use state::{
+    Cleanup, Closing, DeniedCall, Dossier, Ended, FailedGate, InFlight, Open, OpenTurn, Stage, State,
+};
 pub use step::step;
 pub use stop::StopReason;

@@ -2,6 +2,7 @@ use ambit_ids::{Digest, GateId, IdempotencyKey, RepoPath};
 
 use crate::approvals::{ApprovalBook, PendingApproval};
 use crate::call::ToolCall;
+use crate::denial::DenialCode;
 use crate::event::{AppliedPatch, Observation, SandboxHeld};
 use crate::gate_book::{GateBook, GateRecord};
 use crate::ledger::{Amounts, Ledger};
@@ -54,6 +55,8 @@ pub struct Dossier {
     pub proposals: u32,
     /// Proposals that had no effect.
     pub denials: u32,
+    /// The calls that were denied, with the turn of the first denial of each.
+    pub denied: std::collections::BTreeMap<DeniedCall, u32>,
     /// Sandboxes allocated so far.
     pub allocations: u32,
     /// The newest observation.
@@ -75,6 +78,17 @@ impl Dossier {
     pub fn executed(&self, key: &IdempotencyKey) -> Option<&GateRecord> {
         self.gates.by_key(key)
     }
+}
+
+/// A call that was denied on a tree for a reason: what makes the same one again a repeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DeniedCall {
+    /// The tree that was current.
+    pub head: Digest,
+    /// The digest of the call's exact arguments.
+    pub arguments: Digest,
+    /// Why.
+    pub code: DenialCode,
 }
 
 /// A gate execution that failed and was not explained yet.

@@ -39,7 +39,7 @@ fn a_read_of_another_project_is_denied_and_recorded() {
 
 // proves E-H06 E-B03
 // break crates/control-plane/orchestrator/src/turn.rs: `Ok((decision, instead))` -> `Ok((decision, String::new()))`
-// break crates/control-plane/orchestrator/src/turn.rs: `CallOutcome::Denied(denial) => Some(denial_view(denial)),` -> `CallOutcome::Denied(_) => None,`
+// break crates/control-plane/orchestrator/src/reply.rs: `CallOutcome::Denied(denial) => Some(denial_view(denial)),` -> `CallOutcome::Denied(_) => None,`
 #[test]
 fn a_denied_call_tells_its_agent_the_rule_and_what_is_possible_instead() {
     simulate(async {

@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use ambit_ids::{Digest, GateId, IdempotencyKey, ProposalId, RevisionId, StepId, UnixMs};
 use ambit_policy::{Capability, DenialKind, SideEffect, Verdict};
 
+use super::repeated;
 use crate::Limit;
 use crate::acceptance::current_gate;
 use crate::approvals::{HeldProposal, Rollback};
@@ -26,9 +27,20 @@ impl Judgement {
     }
 }
 
-/// Judges a call, strictest first: a denial that ends the run, a call that does not fit the run, a denial by the policy,
-/// an approval that is missing, a limit. Only what passes all of them is performed.
+/// Judges a call. One that is denied for the reason for which the very same one was denied before is told so.
 pub(super) fn judge(dossier: &Dossier, assessed: &AssessedCall, at: UnixMs) -> Judgement {
+    let mut judgement = judge_anew(dossier, assessed, at);
+    if let CallOutcome::Denied(denial) = &judgement.outcome
+        && let Some(repeated) = repeated::denial(dossier, assessed.arguments, denial)
+    {
+        judgement.outcome = CallOutcome::Denied(repeated);
+    }
+    judgement
+}
+
+/// Judges a call by itself, strictest first: a denial that ends the run, a call that does not fit the run, a denial by the policy,
+/// an approval that is missing, a limit. Only what passes all of them is performed.
+fn judge_anew(dossier: &Dossier, assessed: &AssessedCall, at: UnixMs) -> Judgement {
     let decision = &assessed.decision;
     if decision.verdict == Verdict::Deny(DenialKind::Terminating) {
         return Judgement::without_effect(CallOutcome::Ends(decision.rules.clone()));
@@ -122,7 +134,7 @@ fn fits_revision(dossier: &Dossier, call: &ToolCall) -> Result<(), Denial> {
 }
 
 fn fits_patch(dossier: &Dossier, assessed: &AssessedCall, expected: Digest, patch: Digest) -> Fit {
-    // On the current tree nothing is a repeat: what the same patch did there before was undone meanwhile.
+    // On the current tree what the same patch did before was undone meanwhile: it is done anew, unless it failed.
     if expected != dossier.head {
         let earlier =
             dossier.patches.iter().find(|applied| applied.base == expected && applied.proposed == patch);
@@ -131,7 +143,8 @@ fn fits_patch(dossier: &Dossier, assessed: &AssessedCall, expected: Digest, patc
             None => Fit::Denied(conflict(expected, dossier.head)),
         };
     }
-    cites_step(dossier, assessed.step.as_ref())
+    repeated::not_failed(dossier, expected, patch)
+        .and_then(|()| cites_step(dossier, assessed.step.as_ref()))
         .and_then(|()| explains_failure(dossier, assessed.hypothesis.as_deref()))
         .and_then(|()| not_refused(&assessed.finding))
         .and_then(|()| match &assessed.finding {

@@ -5,6 +5,7 @@ mod draft;
 mod judge;
 mod observe;
 mod propose;
+mod repeated;
 mod sandbox;
 mod start;
 

@@ -7,6 +7,7 @@ mod budgets;
 mod cancellation;
 mod loop_order;
 mod recovery;
+mod repeats;
 mod simulation;
 mod table;
 mod world;

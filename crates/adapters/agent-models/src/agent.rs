@@ -1,0 +1,143 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ambit_ids::{AgentId, Digest, MicroUsd, RunId};
+use ambit_ports::AbortSignal;
+use ambit_ports::agent::{Agent, AgentAnswer, AgentError, TurnOffer};
+use async_trait::async_trait;
+
+use crate::allowance::ContextAllowance;
+use crate::composing::compose;
+use crate::dialogue::{CallFailure, Charge, Model, Usage};
+use crate::history::History;
+use crate::prompts::prompts_digest;
+use crate::proposing::propose;
+use crate::turn_context::TurnContext;
+
+/// Raised with every change, other than of a prompt, of what a model reads or of what becomes of its answers.
+const MANNERS: &[u8] = b"ambit-model-agent/1";
+/// The most runs whose conversations are remembered at a time. One that is forgotten goes on from its context alone.
+const REMEMBERED_RUNS: usize = 16;
+
+/// What an answer that used so much costs.
+pub type Cost = Arc<dyn Fn(&Usage) -> MicroUsd + Send + Sync>;
+
+/// What an agent is told of its model.
+#[derive(Clone)]
+pub struct ModelSettings {
+    /// The digest of everything that determines which model answers, and how: its name, base URL and parameters.
+    pub model: Digest,
+    /// The most that one request can cost: [`ContextAllowance::bytes`] tokens of input and
+    /// [`max_output_tokens`](Self::max_output_tokens) of output, each at its dearest price.
+    pub quote: MicroUsd,
+    /// What an answer costs.
+    pub cost: Cost,
+    /// The most tokens of one answer, reasoning included.
+    pub max_output_tokens: u32,
+    /// How large a request may be.
+    pub context: ContextAllowance,
+}
+
+impl fmt::Debug for ModelSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModelSettings")
+            .field("model", &self.model)
+            .field("quote", &self.quote)
+            .field("max_output_tokens", &self.max_output_tokens)
+            .field("context", &self.context)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An agent that a model answers.
+///
+/// What a conversation holds is kept in memory alone. A run that another process goes on with, or that was forgotten here,
+/// goes on from the context of its turn.
+pub struct ModelAgent {
+    id: AgentId,
+    model: Arc<dyn Model>,
+    settings: ModelSettings,
+    histories: Mutex<BTreeMap<RunId, History>>,
+}
+
+impl ModelAgent {
+    /// An agent of this id over a model.
+    #[must_use]
+    pub fn new(id: AgentId, model: Arc<dyn Model>, settings: ModelSettings) -> Self {
+        Self { id, model, settings, histories: Mutex::default() }
+    }
+
+    fn histories(&self) -> MutexGuard<'_, BTreeMap<RunId, History>> {
+        self.histories.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn recall(&self, run: &RunId) -> History {
+        self.histories().remove(run).unwrap_or_default()
+    }
+
+    fn remember(&self, run: RunId, history: History) {
+        let mut histories = self.histories();
+        while histories.len() >= REMEMBERED_RUNS && histories.pop_first().is_some() {}
+        histories.insert(run, history);
+    }
+
+    /// What a request that got no reply is, with what is owed for it.
+    fn failed(&self, failure: CallFailure) -> AgentError {
+        let cost = match failure.charge {
+            Charge::Nothing => Some(MicroUsd::ZERO),
+            Charge::Settled(usage) => Some((self.settings.cost)(&usage)),
+            Charge::Unsettled => None,
+        };
+        AgentError::Failed { code: failure.code.to_owned(), detail: failure.detail, cost }
+    }
+}
+
+#[async_trait]
+impl Agent for ModelAgent {
+    fn id(&self) -> &AgentId {
+        &self.id
+    }
+
+    /// The digest of the prompts, of the model and of the settings.
+    fn definition(&self) -> Digest {
+        let settings = &self.settings;
+        Digest::of_parts(&[
+            MANNERS,
+            prompts_digest().to_hex().as_bytes(),
+            settings.model.to_hex().as_bytes(),
+            &settings.max_output_tokens.to_be_bytes(),
+            &settings.context.tokens().to_be_bytes(),
+        ])
+    }
+
+    fn turn_quote(&self) -> MicroUsd {
+        self.settings.quote
+    }
+
+    async fn answer(&self, offer: TurnOffer, abort: AbortSignal) -> Result<AgentAnswer, AgentError> {
+        let unasked = |code: &str, detail: String| AgentError::Failed {
+            code: code.to_owned(),
+            detail,
+            cost: Some(MicroUsd::ZERO),
+        };
+        let mut context: TurnContext = serde_json::from_str(&offer.context)
+            .map_err(|error| unasked("MODEL_CONTEXT_UNREADABLE", error.to_string()))?;
+        let mut history = self.recall(&offer.run);
+        history.hear(std::mem::take(&mut context.since));
+        let Some(request) = compose(&mut history, &context, &self.settings) else {
+            let detail = format!("the run does not fit into {} bytes", self.settings.context.bytes());
+            return Err(unasked("MODEL_CONTEXT_TOO_SMALL", detail));
+        };
+        let reply = match self.model.complete(request, abort.clone()).await {
+            Ok(reply) => reply,
+            Err(_) if abort.is_raised() => return Err(AgentError::Aborted),
+            Err(failure) => return Err(self.failed(failure)),
+        };
+        let cost = Some((self.settings.cost)(&reply.usage));
+        let proposed = propose(reply, &context, |id| history.has_call(id));
+        history.push(proposed.exchange, Digest::of(&proposed.bytes));
+        self.remember(offer.run, history);
+        Ok(AgentAnswer { bytes: proposed.bytes, cost })
+    }
+}

@@ -1,0 +1,78 @@
+//! What an agent gets to read of what it proposed, where nothing was performed.
+
+use ambit_broker::{Broker, Ground};
+use ambit_run::{CallDecided, CallOutcome, Denial, Event, GateRecord, Observation, proposal_id};
+use serde_json::{Value, json};
+
+/// What an agent gets to read of the events of one step; `None` where they are no answer to it. A gate that ran before is
+/// told with what it printed then.
+pub(crate) async fn reply(broker: &Broker, ground: &Ground, events: &[Event]) -> Option<Value> {
+    if let Some(record) = events.iter().find_map(replayed_gate)
+        && let Ok(Value::Object(mut members)) = broker.recall_gate(ground, record).await
+    {
+        members.insert("passed".to_owned(), json!(record.ending.is_success()));
+        return Some(json!({"replayed": members}));
+    }
+    reply_to(events)
+}
+
+fn replayed_gate(event: &Event) -> Option<&GateRecord> {
+    let Event::CallDecided(decided) = event else { return None };
+    let CallOutcome::Replayed(observation) = &decided.outcome else { return None };
+    match observation.as_ref() {
+        Observation::GateFinished(record) => Some(record),
+        _ => None,
+    }
+}
+
+/// What the agent gets to read of events that are an answer to it without any effect: a denial with its rule and what is
+/// possible instead, a proposal that is held back, a plan that was accepted, a person's answer; and of a call whose effect
+/// nobody knows.
+fn reply_to(events: &[Event]) -> Option<Value> {
+    events.iter().find_map(|event| match event {
+        Event::PlanAccepted { .. } => Some(json!({"planAccepted": true})),
+        Event::ProposalDenied { denial, .. } => Some(denial_view(denial)),
+        Event::CallDecided(decided) => reply_to_decision(decided),
+        Event::CallObserved { observation: Observation::Unknown, .. } => Some(json!({"unknown": {
+            "detail": "the control plane ended before it learned what came of the last call",
+            "instead": "the current digest and the status of the gates tell what is there; propose again what is missing",
+        }})),
+        Event::ApprovalDecided { decision, .. } => {
+            Some(json!({"decision": decision.verdict.as_str(), "receiptId": decision.receipt}))
+        }
+        _ => None,
+    })
+}
+
+fn reply_to_decision(decided: &CallDecided) -> Option<Value> {
+    match &decided.outcome {
+        CallOutcome::Denied(denial) => Some(denial_view(denial)),
+        CallOutcome::Held(held) => {
+            let digest = held.digest().ok()?;
+            Some(json!({"needsApproval": {"proposalId": proposal_id(digest), "capability": held.capability}}))
+        }
+        CallOutcome::Replayed(observation) => Some(json!({"replayed": replay_view(observation)})),
+        CallOutcome::Perform | CallOutcome::Ends(_) | CallOutcome::OverLimit(_) => None,
+    }
+}
+
+fn denial_view(denial: &Denial) -> Value {
+    json!({"denied": {
+        "code": denial.code.as_str(),
+        "detail": denial.detail,
+        "rules": denial.rules,
+        "instead": denial.instead,
+    }})
+}
+
+fn replay_view(observation: &Observation) -> Value {
+    match observation {
+        Observation::GateFinished(record) => json!({
+            "artifactId": record.artifact,
+            "durationMs": record.duration,
+            "passed": record.ending.is_success(),
+        }),
+        Observation::PatchApplied(patch) => json!({"changedFiles": patch.files, "revisionSha": patch.tree}),
+        _ => Value::Null,
+    }
+}
