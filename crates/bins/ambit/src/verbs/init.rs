@@ -41,7 +41,9 @@ pub(crate) async fn run(context: &Context, arguments: InitArgs) -> Result<Answer
     let ambit = ambit_in(&context.within(&ready.bound).scope);
     let mut text = if ready.was_shown { String::new() } else { format!("{}\n", ready.page) };
     text.push_str(&format!(
-        "written             {} in {}\n                    read them, change them, commit them\ncredential          {}\nproject             {}\n",
+        "image               {} ({})\nwritten             {} in {}\n                    read them, change them, commit them\ncredential          {}\nproject             {}\n",
+        ready.image.name,
+        ready.image.size_bytes,
         FILES.join(", "),
         root.join(DIRECTORY).display(),
         ready.key.display(),

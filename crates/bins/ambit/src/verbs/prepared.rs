@@ -1,18 +1,22 @@
 //! The documents of a repository, in its directory `.ambit`. They are text of the repository: what holds is what the
 //! user agreed to.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use ambit_blueprint::{Blueprint, ExecutionCapabilityProfile, NamedCommandCatalog};
+use ambit_canonical::CanonicalBytes;
 use ambit_ids::{Digest, DocumentName, limits};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, mkdirat, open, openat, unlinkat};
 use rustix::io::Errno;
+use serde_json::Value;
 
 use crate::bound::Texts;
 use crate::failure::Failure;
+use crate::terminal::QUOTED;
 
 /// Where the documents lie in a repository.
 pub(crate) const DIRECTORY: &str = ".ambit";
@@ -86,13 +90,12 @@ impl Texts {
         Ok(())
     }
 
-    /// What a newer text says otherwise, document by document; empty where only remarks and spelling differ.
+    /// What a newer text says otherwise, key by key; empty where only remarks and spelling differ.
     pub(crate) fn changes(&self, newer: &Self) -> Result<String, Failure> {
-        let (before, after) = (self.parse()?, newer.parse()?);
-        let (before, after) = (before.digests()?, after.digests()?);
+        let (before, after) = (self.parse()?.values()?, newer.parse()?.values()?);
         let mut told = String::new();
-        for (index, ((name, old), (_, new))) in self.each().into_iter().zip(newer.each()).enumerate() {
-            if before[index] != after[index] {
+        for (name, (old, new)) in FILES.into_iter().zip(before.iter().zip(&after)) {
+            if old != new {
                 told.push_str(&format!("{DIRECTORY}/{name}\n{}", difference(old, new)));
             }
         }
@@ -101,12 +104,16 @@ impl Texts {
 }
 
 impl Documents {
-    fn digests(&self) -> Result<[Digest; 3], Failure> {
+    /// The documents as their canonical values.
+    fn values(&self) -> Result<[Value; 3], Failure> {
         let failed = |error| Failure::of("DOCUMENT_NOT_CANONICAL", &error);
+        let value = |bytes: CanonicalBytes| {
+            serde_json::from_slice(bytes.as_bytes()).map_err(|error| Failure::of("OUTPUT_UNWRITABLE", &error))
+        };
         Ok([
-            self.template.digest().map_err(failed)?,
-            self.catalog.digest().map_err(failed)?,
-            self.profile.digest().map_err(failed)?,
+            value(self.template.to_canonical().map_err(failed)?)?,
+            value(self.catalog.to_canonical().map_err(failed)?)?,
+            value(self.profile.to_canonical().map_err(failed)?)?,
         ])
     }
 
@@ -176,37 +183,68 @@ fn directory(path: &Path) -> Result<OwnedFd, Errno> {
     open(path, READ.union(OFlags::DIRECTORY), Mode::empty())
 }
 
-/// How many changed lines are shown of one document.
-const SHOWN_LINES: usize = 40;
+/// How many changed keys are shown of one document.
+const SHOWN_KEYS: usize = 40;
+/// How much of a value is shown.
+const SHOWN_CHARS: usize = 200;
 
-/// The lines between the first and the last that differ, those that went and those that came.
-fn difference(old: &str, new: &str) -> String {
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let alike = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
-    let (old_rest, new_rest) = (&old[alike..], &new[alike..]);
-    let ending =
-        old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(one, other)| one == other).count();
-    let gone = old_rest[..old_rest.len() - ending].iter().map(|line| format!("  | -{line}\n"));
-    let come = new_rest[..new_rest.len() - ending].iter().map(|line| format!("  | +{line}\n"));
-    let lines: Vec<String> = gone.chain(come).collect();
-    let mut told: String = lines.iter().take(SHOWN_LINES).map(String::as_str).collect();
-    if lines.len() > SHOWN_LINES {
-        told.push_str(&format!("  and {} more lines\n", lines.len() - SHOWN_LINES));
+/// The keys whose values differ, with both.
+fn difference(old: &Value, new: &Value) -> String {
+    let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
+    leaves(String::new(), old, &mut before);
+    leaves(String::new(), new, &mut after);
+    let keys: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let differing: Vec<&String> = keys.into_iter().filter(|key| before.get(*key) != after.get(*key)).collect();
+    let side = |value: Option<&String>| {
+        let Some(value) = value else { return "nothing".to_owned() };
+        let shown: String = value.chars().take(SHOWN_CHARS).collect();
+        if shown.len() < value.len() { format!("{shown} ...") } else { shown }
+    };
+    let mut told = String::new();
+    for key in differing.iter().take(SHOWN_KEYS) {
+        told.push_str(&format!("{QUOTED}{key}: {} -> {}\n", side(before.get(*key)), side(after.get(*key))));
+    }
+    if differing.len() > SHOWN_KEYS {
+        told.push_str(&format!("  and {} more\n", differing.len() - SHOWN_KEYS));
     }
     told
 }
 
+/// Every value that is no mapping, under its path. A list of plain values is one.
+fn leaves(path: String, value: &Value, into: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            for (key, value) in members {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                leaves(path, value, into);
+            }
+        }
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            for (index, item) in items.iter().enumerate() {
+                leaves(format!("{path}[{index}]"), item, into);
+            }
+        }
+        plain => drop(into.insert(path, plain.to_string())),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
-    fn a_difference_shows_what_went_and_what_came() {
-        assert_eq!(difference("a\nb\nc\n", "a\nx\ny\nc\n"), "  | -b\n  | +x\n  | +y\n");
-        assert_eq!(difference("a\n", "a\nb\n"), "  | +b\n");
-        assert_eq!(difference("a\na\n", "a\n"), "  | -a\n");
-        let many: String = (0..50).map(|line| format!("{line}\n")).collect();
-        assert!(difference("", &many).ends_with("  | +39\n  and 10 more lines\n"));
+    fn a_difference_names_the_keys_and_shows_both_values() {
+        let old = json!({"a": {"b": 1, "same": [1]}, "list": ["x"], "steps": [{"id": "s"}]});
+        let new = json!({"a": {"b": 2, "same": [1]}, "list": ["x", "y"], "steps": [{"id": "s"}, {"id": "t"}]});
+        assert_eq!(
+            difference(&old, &new),
+            "  | a.b: 1 -> 2\n  | list: [\"x\"] -> [\"x\",\"y\"]\n  | steps[1].id: nothing -> \"t\"\n"
+        );
+        assert_eq!(difference(&old, &old), "");
+        let many = json!((0..50).map(|key| (format!("k{key}"), 1)).collect::<BTreeMap<_, _>>());
+        assert!(difference(&json!({}), &many).ends_with("  and 11 more\n"), "the empty value went, too");
     }
 
     #[test]
