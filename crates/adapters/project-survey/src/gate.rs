@@ -187,7 +187,13 @@ pub struct ProposedGate {
 }
 
 impl ProposedGate {
-    pub(crate) fn new(ecosystem: Ecosystem, kind: GateKind, name: &str, summary: &str, argv: &[&str]) -> Self {
+    pub(crate) fn new(
+        ecosystem: Ecosystem,
+        kind: GateKind,
+        name: &str,
+        summary: &str,
+        argv: &[&str],
+    ) -> Self {
         let resources = Resources::of(ecosystem, kind);
         let environment = BTreeMap::from([
             ("HOME", "/tmp".to_owned()),

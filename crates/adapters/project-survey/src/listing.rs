@@ -47,9 +47,8 @@ impl Listing {
     pub(crate) fn topmost_named(&self, names: &[&str]) -> Vec<&str> {
         let mut found: Vec<&str> = Vec::new();
         for directory in &self.directories {
-            let is_inside = |above: &&str| {
-                directory.strip_prefix(*above).is_some_and(|rest| rest.starts_with('/'))
-            };
+            let is_inside =
+                |above: &&str| directory.strip_prefix(*above).is_some_and(|rest| rest.starts_with('/'));
             if names.contains(&name::file_name(directory)) && !found.iter().any(|above| is_inside(&above)) {
                 found.push(directory);
             }

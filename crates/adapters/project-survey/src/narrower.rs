@@ -16,7 +16,8 @@ fn is_seen_within(inner: &PathPattern, outer: &PathPattern) -> bool {
         return inner.as_str().parse::<RepoPath>().is_ok_and(|path| outer.matches(&path));
     }
     // `a/b/**` holds whatever has a component below `a/b`.
-    let directory = outer.as_str().strip_suffix("**").filter(|above| above.ends_with('/') && is_literal(above));
+    let directory =
+        outer.as_str().strip_suffix("**").filter(|above| above.ends_with('/') && is_literal(above));
     directory.is_some_and(|above| inner.as_str().starts_with(above))
 }
 

@@ -86,9 +86,10 @@ const fn minutes(ecosystem: Ecosystem) -> u32 {
 /// What lies at the top, without what is hidden, made or protected, and where new files may appear.
 fn scope(tops: &[(String, bool)], more: &BTreeSet<String>, protected: &BTreeSet<String>) -> Vec<String> {
     let is_free = |name: &str| !name.starts_with('.') && !MADE.contains(&name);
-    let patterns = tops.iter().filter(|(name, _)| is_free(name)).filter_map(|(name, is_dir)| {
-        if *is_dir { name::below(name) } else { name::pattern(name) }
-    });
+    let patterns = tops
+        .iter()
+        .filter(|(name, _)| is_free(name))
+        .filter_map(|(name, is_dir)| if *is_dir { name::below(name) } else { name::pattern(name) });
     let found: BTreeSet<String> =
         patterns.chain(more.iter().cloned()).filter(|pattern| !protected.contains(pattern)).collect();
     if found.is_empty() || found.len() > limits::PATTERNS {

@@ -11,6 +11,9 @@ use crate::narrower::is_within;
 /// The file in which a repository asks for less.
 pub const REQUESTS_FILE: &str = "ambit.toml";
 
+/// The most patterns in a list of a blueprint.
+const MAX_PATTERNS: usize = 128;
+
 /// What a repository asks of every run on it. It can only ask for less than what a person approved: lower limits, fewer
 /// paths that a patch may touch, more paths that none may touch. Whoever writes the repository does not bound its runs.
 ///
@@ -36,13 +39,18 @@ pub struct Requests {
 #[derive(Debug, thiserror::Error)]
 pub enum RequestsError {
     /// Larger than what is read.
-    #[error("{REQUESTS_FILE} has more than the {} bytes that are read; nothing was started", limits::REQUESTS_BYTES)]
+    #[error(
+        "{REQUESTS_FILE} has more than the {} bytes that are read; nothing was started",
+        limits::REQUESTS_BYTES
+    )]
     TooLarge,
     /// No such document.
     #[error("{REQUESTS_FILE} cannot be used; nothing was started: {0}")]
     Malformed(String),
     /// It asks for more than was approved.
-    #[error("{REQUESTS_FILE} asks for more than was approved, and may only ask for less; nothing was started: {key} {why}")]
+    #[error(
+        "{REQUESTS_FILE} asks for more than was approved, and may only ask for less; nothing was started: {key} {why}"
+    )]
     AsksForMore {
         /// The key that does.
         key: String,
@@ -146,11 +154,23 @@ impl Requests {
             narrowed.spec.scope.paths = scope.clone();
         }
         let protected = &mut narrowed.spec.protected_oracles.paths.0;
-        let new = self.protected.0.iter().filter(|pattern| !blueprint.spec.protected_oracles.paths.0.contains(pattern));
+        let new = self
+            .protected
+            .0
+            .iter()
+            .filter(|pattern| !blueprint.spec.protected_oracles.paths.0.contains(pattern));
         protected.extend(new.cloned());
+        if protected.len() > MAX_PATTERNS {
+            return Err(malformed(format!(
+                "protected.paths makes more than {MAX_PATTERNS} patterns with the approved ones"
+            )));
+        }
         if !self.protected.0.is_empty() {
             // What this version would open stays closed where the repository says so.
-            narrowed.spec.authorizes.retain(|opened| !self.protected.0.iter().any(|path| touches(path, &opened.path)));
+            narrowed
+                .spec
+                .authorizes
+                .retain(|opened| !self.protected.0.iter().any(|path| touches(path, &opened.path)));
         }
         Ok(narrowed)
     }
@@ -186,14 +206,17 @@ fn patterns(key: &str, texts: &[String]) -> Result<PathSet, RequestsError> {
 impl Amount {
     fn of(self, limit: Limit) -> Result<u64, RequestsError> {
         match (limit, self) {
-            (Limit::MaxToolCostUsd, Self::Dollars(text)) => {
-                text.parse::<MicroUsd>().map(MicroUsd::get).map_err(|error| malformed(format!("maxToolCostUsd: {error}")))
-            }
+            (Limit::MaxToolCostUsd, Self::Dollars(text)) => text
+                .parse::<MicroUsd>()
+                .map(MicroUsd::get)
+                .map_err(|error| malformed(format!("maxToolCostUsd: {error}"))),
             (Limit::MaxToolCostUsd, Self::Whole(dollars)) => {
                 dollars.checked_mul(1_000_000).ok_or_else(|| malformed("maxToolCostUsd is too large"))
             }
             (_, Self::Whole(value)) => Ok(value),
-            (_, Self::Dollars(_)) => Err(malformed(format!("{} is a whole number without quotes", limit.key()))),
+            (_, Self::Dollars(_)) => {
+                Err(malformed(format!("{} is a whole number without quotes", limit.key())))
+            }
         }
     }
 }

@@ -77,7 +77,9 @@ impl Survey {
             tops,
         };
         if listing.is_partial {
-            survey.remarks.push("the repository is larger than what is looked at: the rest was not seen".into());
+            survey
+                .remarks
+                .push("the repository is larger than what is looked at: the rest was not seen".into());
         }
         for look in looks {
             survey.found.push((look.ecosystem, look.signs));

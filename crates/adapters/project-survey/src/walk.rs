@@ -66,8 +66,7 @@ pub(crate) fn list(dir: &Path) -> Result<Listing, SurveyError> {
         }
         _ => SurveyError::Unreadable { path: dir.to_owned(), source: errno.into() },
     })?;
-    let unreadable =
-        |errno: Errno| SurveyError::Unreadable { path: dir.to_owned(), source: errno.into() };
+    let unreadable = |errno: Errno| SurveyError::Unreadable { path: dir.to_owned(), source: errno.into() };
     let mut walk = Walk { listing: Listing::default(), met: 0, manifests: 0, sources_bytes: 0 };
     walk.directory(&top, "", 0).map_err(unreadable)?;
     Ok(walk.listing)

@@ -37,7 +37,7 @@ async fn answered(prompt: &str) -> Result<String, Failure> {
 
 /// Whether a person agrees. Whatever is no clear yes is no.
 pub(crate) async fn agrees(question: &str) -> Result<bool, Failure> {
-    show(question);
+    show(&format!("\n{question}"));
     let answer = answered("[y/N] ").await?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }

@@ -47,7 +47,9 @@ impl Bound {
         if !home.repositories().is_dir() {
             return Ok(None);
         }
-        let Ok(place) = std::env::current_dir().and_then(|place| place.canonicalize()) else { return Ok(None) };
+        let Ok(place) = std::env::current_dir().and_then(|place| place.canonicalize()) else {
+            return Ok(None);
+        };
         for root in place.ancestors() {
             if let Some(bound) = Self::find(home, organization, root)? {
                 return Ok(Some(bound));
@@ -96,7 +98,9 @@ impl Bound {
 
     /// Whether the current directory lies in a repository.
     pub(crate) fn holds_this_place(root: &Path) -> bool {
-        std::env::current_dir().and_then(|place| place.canonicalize()).is_ok_and(|place| place.starts_with(root))
+        std::env::current_dir()
+            .and_then(|place| place.canonicalize())
+            .is_ok_and(|place| place.starts_with(root))
     }
 
     pub(crate) fn scope(&self, organization: &OrganizationId) -> Scope {

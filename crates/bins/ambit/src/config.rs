@@ -17,7 +17,8 @@ pub(crate) struct UserConfig(PathBuf);
 
 impl UserConfig {
     pub(crate) fn find() -> Result<Self, Failure> {
-        let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let variable =
+            |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         variable("XDG_CONFIG_HOME")
             .or_else(|| variable("HOME").map(|home| home.join(".config")))
             .map(|path| Self(path.join("ambit")))
@@ -102,7 +103,8 @@ impl UserConfig {
         }
         let bytes = read_bytes(&file, 4096)?;
         ApproverCredential::read(&String::from_utf8_lossy(&bytes)).map_err(|error| {
-            Failure::of("CREDENTIAL_REFUSED", &error).help(format!("nothing was approved; mend {}", file.display()))
+            Failure::of("CREDENTIAL_REFUSED", &error)
+                .help(format!("nothing was approved; mend {}", file.display()))
         })
     }
 }

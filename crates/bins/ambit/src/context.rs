@@ -36,9 +36,7 @@ impl Context {
         let project = match (&global.project, &bound) {
             (Some(project), _) => project.clone(),
             (None, Some(bound)) => bound.record.project.clone(),
-            (None, None) => {
-                ProjectId::new(PROJECT.1).map_err(|error| Failure::of("USAGE_VALUE", &error))?
-            }
+            (None, None) => ProjectId::new(PROJECT.1).map_err(|error| Failure::of("USAGE_VALUE", &error))?,
         };
         if let Some(bound) = &bound {
             // Only the first is ever set, and there is one place where this process stands.

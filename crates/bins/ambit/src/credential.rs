@@ -37,7 +37,9 @@ async fn typed(prompt: &str) -> Result<String, Failure> {
     };
     let _unseen = Unseen::begin().map_err(|errno| unusable(errno.into()))?;
     match line(prompt).await {
-        Err(code) => Err(Failure::new("CREDENTIAL_REFUSED", "interrupted; nothing was changed").exiting(code)),
+        Err(code) => {
+            Err(Failure::new("CREDENTIAL_REFUSED", "interrupted; nothing was changed").exiting(code))
+        }
         Ok(read) => read.map_err(unusable),
     }
 }

@@ -193,7 +193,17 @@ pub(crate) fn exit_of(code: &str) -> u8 {
 
 /// Whether a code says that the command, or a document that it names, was wrong.
 fn is_usage(code: &str) -> bool {
-    let families = ["AMBIT_TOML_", "DOCUMENT_", "GOAL_", "PREPARATION_", "SURVEY_", "TRANSCRIPT_", "USAGE", "IMPORT_", "REQUEST_"];
+    let families = [
+        "AMBIT_TOML_",
+        "DOCUMENT_",
+        "GOAL_",
+        "PREPARATION_",
+        "SURVEY_",
+        "TRANSCRIPT_",
+        "USAGE",
+        "IMPORT_",
+        "REQUEST_",
+    ];
     families.iter().any(|family| code.starts_with(family))
         || matches!(
             code,

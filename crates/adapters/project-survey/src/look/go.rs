@@ -37,7 +37,12 @@ pub(super) fn look(listing: &Listing) -> Option<Look> {
             .with("GOTOOLCHAIN", "local")
             .with("CGO_ENABLED", "0")
     };
-    look.parts.gates.push(gate(GateKind::Build, "go.vet", "Everything compiles and passes go vet.", &["go", "vet", "./..."]));
+    look.parts.gates.push(gate(
+        GateKind::Build,
+        "go.vet",
+        "Everything compiles and passes go vet.",
+        &["go", "vet", "./..."],
+    ));
     if has_tests {
         let argv = ["go", "test", "./..."];
         look.parts.gates.push(gate(GateKind::Test, "go.tests", "The tests of the project pass.", &argv));

@@ -39,10 +39,11 @@ const TEST_FILES: [(&str, fn(&str) -> bool); 3] = [
 ];
 
 /// Checks every script below the places that it is given, one after the other, in a process of its own each.
-const CHECK_EACH: &str = "const fs=require('fs'),path=require('path'),{execFileSync}=require('child_process');\
-const see=f=>{if(fs.statSync(f).isDirectory()){for(const n of fs.readdirSync(f))if(n!=='node_modules')see(path.join(f,n))}\
-else if(/\\.[cm]?js$/.test(f))execFileSync(process.execPath,['--check',f],{stdio:'inherit'})};\
-process.argv.slice(1).forEach(see)";
+const CHECK_EACH: &str = r#"const fs = require("fs"), { join } = require("path"), { execFileSync } = require("child_process");
+const see = f => fs.statSync(f).isDirectory()
+  ? fs.readdirSync(f).filter(n => n !== "node_modules").forEach(n => see(join(f, n)))
+  : /\.[cm]?js$/.test(f) && execFileSync(process.execPath, ["--check", f], { stdio: "inherit" });
+process.argv.slice(1).forEach(see);"#;
 
 pub(super) fn look(listing: &Listing) -> Option<Look> {
     if !listing.has("package.json") {
@@ -199,9 +200,8 @@ fn is_script(name: &str) -> bool {
 
 /// A check that starts nothing of the project. Tests are left out: some hold what is wrong on purpose.
 fn syntax(listing: &Listing) -> Option<ProposedGate> {
-    let is_test = |top: &str| {
-        TEST_DIRECTORIES.contains(&top) || TEST_FILES.iter().any(|(_, is_test)| is_test(top))
-    };
+    let is_test =
+        |top: &str| TEST_DIRECTORIES.contains(&top) || TEST_FILES.iter().any(|(_, is_test)| is_test(top));
     let scripts = || listing.files.keys().filter(|path| is_script(path));
     let places: BTreeSet<&str> = scripts()
         .map(|path| name::top(path).0)

@@ -119,9 +119,8 @@ fn declares_dependencies(listing: &Listing) -> bool {
 fn choose_tests(look: &mut Look, listing: &Listing, needs_packages: bool) {
     let verdict = python_tests::runner(listing);
     if look.parts.tests.is_empty() && !verdict.is_configured {
-        look.remarks.push(
-            "no Python test was found: the gate only checks that the source is well-formed".to_owned(),
-        );
+        look.remarks
+            .push("no Python test was found: the gate only checks that the source is well-formed".to_owned());
         return;
     }
     let in_src = listing.ending(".py").any(|path| path.starts_with("src/"));

@@ -20,9 +20,7 @@ pub(super) struct Verdict {
 }
 
 pub(super) fn runner(listing: &Listing) -> Verdict {
-    let tests = || {
-        listing.texts.iter().filter(|(path, _)| path.ends_with(".py") && is_test(path))
-    };
+    let tests = || listing.texts.iter().filter(|(path, _)| path.ends_with(".py") && is_test(path));
     if let Some(why) = configures_pytest(listing) {
         return Verdict { runner: Some(Runner::Pytest), why: Some(why), is_configured: true };
     }

@@ -34,9 +34,8 @@ fn look(listing: &Listing, ecosystem: Ecosystem, tool: ImageTool, file: &str) ->
         return None;
     }
     look.parts.tools.extend([tool, ImageTool::Sh]);
-    look.remarks.push(format!(
-        "what {file} calls cannot be seen: add the programs that it needs to the image"
-    ));
+    look.remarks
+        .push(format!("what {file} calls cannot be seen: add the programs that it needs to the image"));
     Some(look)
 }
 
@@ -44,5 +43,6 @@ fn look(listing: &Listing, ecosystem: Ecosystem, tool: ImageTool, file: &str) ->
 fn heads(line: &str, target: &str) -> bool {
     let Some(rest) = line.strip_prefix('@').unwrap_or(line).strip_prefix(target) else { return false };
     let Some((before, after)) = rest.split_once(':') else { return false };
-    (before.is_empty() || before.starts_with(' ')) && !before.contains('=') && !after.starts_with('=')
+    let is_assigned = before.trim_start().starts_with('=') || after.trim_start_matches(':').starts_with('=');
+    (before.is_empty() || before.starts_with(' ')) && !is_assigned
 }

@@ -56,7 +56,8 @@ pub(super) fn look(listing: &Listing) -> Option<Look> {
 fn sources_with_tests(listing: &Listing) -> std::collections::BTreeSet<String> {
     let holds_tests = |path: &&str| {
         let unknown = listing.unread.contains(*path);
-        unknown || listing.text(path).is_some_and(|text| text.contains("cfg(test)") || text.contains("#[test]"))
+        unknown
+            || listing.text(path).is_some_and(|text| text.contains("cfg(test)") || text.contains("#[test]"))
     };
     let in_source = |path: &&str| !path.split('/').any(|part| part == "tests");
     let found: Vec<&str> = listing.ending(".rs").filter(in_source).filter(holds_tests).collect();

@@ -9,9 +9,10 @@ pub const PROFILE_NAME: &str = "project-v1";
 pub fn profile(limits: AggregateLimits) -> String {
     let (word, remark) = match limits {
         AggregateLimits::Enforced => ("enforced", "this machine enforces limits on a sandbox as a whole"),
-        AggregateLimits::BestEffort => {
-            ("best-effort", "this machine cannot enforce limits on a sandbox as a whole, only on each process")
-        }
+        AggregateLimits::BestEffort => (
+            "best-effort",
+            "this machine cannot enforce limits on a sandbox as a whole, only on each process",
+        ),
     };
     format!(
         "# What the sandbox must prove before a run of this repository starts in it. Nothing can be reached, no secret is bound.

@@ -19,13 +19,17 @@ fn every_proposal_is_read_by_the_readers_of_documents_and_is_the_same_again() {
         };
         let (blueprint, catalog) = propose();
         assert_eq!((blueprint.clone(), catalog.clone()), propose(), "{name}");
-        let read = Blueprint::parse("b", blueprint.as_bytes()).unwrap_or_else(|error| panic!("{name}: {}", error.render()));
-        let commands =
-            NamedCommandCatalog::parse("c", catalog.as_bytes()).unwrap_or_else(|error| panic!("{name}: {}", error.render()));
+        let read = Blueprint::parse("b", blueprint.as_bytes())
+            .unwrap_or_else(|error| panic!("{name}: {}", error.render()));
+        let commands = NamedCommandCatalog::parse("c", catalog.as_bytes())
+            .unwrap_or_else(|error| panic!("{name}: {}", error.render()));
         assert!(read.commands_missing_in(&commands).is_empty(), "{name}");
         assert_eq!(read.spec.gates.len(), commands.spec.commands.len(), "{name}");
         assert!(commands.spec.commands.iter().all(|command| command.image == image), "{name}");
-        assert_eq!((read.metadata.name.as_str(), commands.metadata.name.as_str()), (TEMPLATE_NAME, CATALOG_NAME));
+        assert_eq!(
+            (read.metadata.name.as_str(), commands.metadata.name.as_str()),
+            (TEMPLATE_NAME, CATALOG_NAME)
+        );
         assert!(blueprint.lines().chain(catalog.lines()).filter(|line| line.contains('#')).count() > 5);
         let wide = blueprint.lines().find(|line| line.len() > 120);
         assert_eq!(wide, None, "{name}");

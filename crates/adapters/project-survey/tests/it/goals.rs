@@ -20,7 +20,10 @@ fn one_goal_on_one_template_is_one_blueprint() {
     let mut other = template.clone();
     other.spec.run_budget.max_model_steps -= 1;
     assert_ne!(first.metadata.name, blueprint_of_goal(&other, "Make add work.").unwrap().metadata.name);
-    assert_eq!((first.spec.goal.as_str(), first.metadata.title.as_str()), ("Make add work.", "Make add work."));
+    assert_eq!(
+        (first.spec.goal.as_str(), first.metadata.title.as_str()),
+        ("Make add work.", "Make add work.")
+    );
     assert_eq!(first.spec.scope, template.spec.scope);
     assert_eq!(first.spec.gates, template.spec.gates);
 }

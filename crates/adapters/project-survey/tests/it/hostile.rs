@@ -12,7 +12,10 @@ use crate::repositories::{UNITTEST, named, write, written};
 
 #[test]
 fn nothing_behind_a_link_is_read() {
-    let outside = written(&[("package.json", r#"{"scripts": {"test": "node --test"}}"#), ("tests/test_b.py", UNITTEST)]);
+    let outside = written(&[
+        ("package.json", r#"{"scripts": {"test": "node --test"}}"#),
+        ("tests/test_b.py", UNITTEST),
+    ]);
     let dir = written(&[("a.py", "")]);
     symlink(outside.path().join("package.json"), dir.path().join("package.json")).unwrap();
     symlink(outside.path().join("tests"), dir.path().join("tests")).unwrap();
@@ -64,7 +67,9 @@ fn a_deep_tree_and_a_wide_one_end() {
 #[test]
 fn names_that_nobody_would_see_are_in_no_proposal() {
     let dir = written(&[("a.py", "x = 1\n")]);
-    for name in [&b"\xff\xfe.py"[..], b"esc\x1b[2J.py", "dir\u{202e}ection.py".as_bytes(), b"line\nend.py", b"-rf.py"] {
+    for name in
+        [&b"\xff\xfe.py"[..], b"esc\x1b[2J.py", "dir\u{202e}ection.py".as_bytes(), b"line\nend.py", b"-rf.py"]
+    {
         fs::write(dir.path().join(OsStr::from_bytes(name)), "x = 1\n").unwrap();
     }
     let plan = survey(dir.path()).unwrap().settle(&[]).unwrap();

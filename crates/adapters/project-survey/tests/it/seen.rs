@@ -19,14 +19,56 @@ fn commands(plan: &Plan) -> Vec<String> {
 #[test]
 fn each_kind_of_project_has_its_gates_from_cheap_to_dear() {
     let expected: &[(&str, &[&str])] = &[
-        ("unittest", &["python.syntax: python3 -I -m compileall -q -f calc", "python.tests: python3 -m unittest discover -s tests -t ."]),
-        ("unittest-flat", &["python.syntax: python3 -I -m compileall -q -f calc.py", "python.tests: python3 -m unittest discover"]),
-        ("pytest", &["python.syntax: python3 -I -m compileall -q -f src", "python.tests: python3 -m pytest -q -p no:cacheprovider"]),
-        ("tox", &["python.syntax: python3 -I -m compileall -q -f a.py", "python.tests: python3 -m pytest -q -p no:cacheprovider"]),
-        ("either", &["python.syntax: python3 -I -m compileall -q -f a.py", "python.tests: python3 -m unittest discover -s tests"]),
+        (
+            "unittest",
+            &[
+                "python.syntax: python3 -I -m compileall -q -f calc",
+                "python.tests: python3 -m unittest discover -s tests -t .",
+            ],
+        ),
+        (
+            "unittest-flat",
+            &[
+                "python.syntax: python3 -I -m compileall -q -f calc.py",
+                "python.tests: python3 -m unittest discover",
+            ],
+        ),
+        (
+            "pytest",
+            &[
+                "python.syntax: python3 -I -m compileall -q -f src",
+                "python.tests: python3 -m pytest -q -p no:cacheprovider",
+            ],
+        ),
+        (
+            "tox",
+            &[
+                "python.syntax: python3 -I -m compileall -q -f a.py",
+                "python.tests: python3 -m pytest -q -p no:cacheprovider",
+            ],
+        ),
+        (
+            "either",
+            &[
+                "python.syntax: python3 -I -m compileall -q -f a.py",
+                "python.tests: python3 -m unittest discover -s tests",
+            ],
+        ),
         ("no-tests", &["python.syntax: python3 -I -m compileall -q -f a"]),
-        ("cargo", &["rust.check: cargo check --offline --locked", "rust.tests: cargo test --tests --offline --locked"]),
-        ("workspace", &["rust.check: cargo check --offline --locked --workspace", "rust.tests: cargo test --tests --offline --locked --workspace"]),
+        (
+            "cargo",
+            &[
+                "rust.check: cargo check --offline --locked",
+                "rust.tests: cargo test --tests --offline --locked",
+            ],
+        ),
+        (
+            "workspace",
+            &[
+                "rust.check: cargo check --offline --locked --workspace",
+                "rust.tests: cargo test --tests --offline --locked --workspace",
+            ],
+        ),
         ("node-test", &["node.tests: node --test test/"]),
         ("npm", &["node.tests: sh -c 'mocha --exit '\\''test/**/*.js'\\'''"]),
         ("pnpm", &["node.tests: sh -c '(pnpm build) && (vitest run)'"]),
@@ -35,7 +77,14 @@ fn each_kind_of_project_has_its_gates_from_cheap_to_dear() {
         ("go", &["go.vet: go vet ./...", "go.tests: go test ./..."]),
         ("make", &["make.test: make test"]),
         ("just", &["just.check: just check", "just.test: just test"]),
-        ("two", &["backend.python.syntax: python3 -I -m compileall -q -f a.py", "backend.python.tests: python3 -m unittest discover -s tests", "frontend.node.tests: node --test"]),
+        (
+            "two",
+            &[
+                "backend.python.syntax: python3 -I -m compileall -q -f a.py",
+                "backend.python.tests: python3 -m unittest discover -s tests",
+                "frontend.node.tests: node --test",
+            ],
+        ),
     ];
     assert_eq!(expected.len(), ALL.len());
     for (name, gates) in expected {
@@ -152,6 +201,7 @@ fn the_words_of_a_script_stand_in_the_command_as_they_are() {
 
 #[test]
 fn a_test_that_pytest_alone_understands_is_for_pytest() {
-    let plan = survey(written(&[("a.py", ""), ("tests/test_a.py", PYTEST)]).path()).unwrap().settle(&[]).unwrap();
+    let plan =
+        survey(written(&[("a.py", ""), ("tests/test_a.py", PYTEST)]).path()).unwrap().settle(&[]).unwrap();
     assert!(commands(&plan)[1].contains("pytest"), "{plan:?}");
 }

@@ -127,7 +127,9 @@ fn blueprint(documents: &Documents, root: &Path, goal: &str) -> Result<Blueprint
     let asked = prepared::plain_file(root, &[REQUESTS_FILE], limits::REQUESTS_BYTES)?;
     let failed = |error: ambit_project_survey::RequestsError| Failure::of(error.code(), &error);
     let template = match asked {
-        Some(bytes) => Requests::read(&bytes).and_then(|requests| requests.narrow(&documents.template)).map_err(failed)?,
+        Some(bytes) => Requests::read(&bytes)
+            .and_then(|requests| requests.narrow(&documents.template))
+            .map_err(failed)?,
         None => documents.template.clone(),
     };
     let blueprint = blueprint_of_goal(&template, goal).map_err(|error| Failure::of(error.code(), &error))?;

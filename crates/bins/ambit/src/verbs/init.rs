@@ -16,7 +16,7 @@ use crate::bound::{Bound, Record, Texts, project_of, top_of};
 use crate::cli::InitArgs;
 use crate::compose::Services;
 use crate::config::{UserConfig, resolved};
-use crate::context::{Context, ambit_in};
+use crate::context::Context;
 use crate::failure::{Failure, exit};
 use crate::verbs::doctor::profiles;
 use crate::verbs::image::search_path;
@@ -32,13 +32,15 @@ pub(crate) async fn run(context: &Context, arguments: InitArgs) -> Result<Answer
         None => root_here(context)?,
     };
     if prepared::is_written(&root) && !arguments.replace {
-        let message = format!("{} holds documents already, and they were left as they are", root.join(DIRECTORY).display());
+        let message = format!(
+            "{} holds documents already, and they were left as they are",
+            root.join(DIRECTORY).display()
+        );
         return Err(Failure::new("PREPARATION_EXISTS", message)
             .help("`ambit init --replace` writes new ones in their place"));
     }
     let manner = if arguments.yes { Manner::Yes } else { Manner::Asking };
     let ready = prepare(context, &root, manner).await?;
-    let ambit = ambit_in(&context.within(&ready.bound).scope);
     let mut text = if ready.was_shown { String::new() } else { format!("{}\n", ready.page) };
     text.push_str(&format!(
         "image               {} ({})\nwritten             {} in {}\n                    read them, change them, commit them\ncredential          {}\nproject             {}\n",
@@ -49,7 +51,15 @@ pub(crate) async fn run(context: &Context, arguments: InitArgs) -> Result<Answer
         ready.key.display(),
         ready.bound.record.project
     ));
-    text.push_str(&format!("next                {ambit} run start \"GOAL\"   in this repository\n"));
+    let project = if context.is_project_named {
+        format!(" --project {}", context.scope.project)
+    } else {
+        String::new()
+    };
+    text.push_str(&format!(
+        "next                ambit{project} run start \"GOAL\"   in {}\n",
+        root.display()
+    ));
     let mut told = ready.json;
     told["project"] = json!(ready.bound.record.project);
     told["image"] = json!(ready.image);
@@ -163,8 +173,11 @@ async fn limits_here(services: &Services) -> Result<AggregateLimits, Failure> {
     let manifest = services.sandboxes.measure().await.map_err(|error| Failure::of(error.code(), &error))?;
     let met = profiles()?.into_iter().find(|profile| unmet(profile, &manifest).is_empty());
     met.map(|profile| profile.spec.required.aggregate_limits).ok_or_else(|| {
-        Failure::new("BACKEND_NOT_ADMITTED", "no sandbox on this machine meets any profile; nothing was written")
-            .help("`ambit doctor` says what is missing")
+        Failure::new(
+            "BACKEND_NOT_ADMITTED",
+            "no sandbox on this machine meets any profile; nothing was written",
+        )
+        .help("`ambit doctor` says what is missing")
     })
 }
 
@@ -191,7 +204,8 @@ async fn capture(context: &Context, services: &Services, plan: &Plan) -> Result<
     context.note("capturing the tools and everything that they need");
     let request = CaptureRequest { name: image_name(plan)?, tools, search_path: search_path() };
     let report = services.images.capture(request).await.map_err(|error| {
-        Failure::of(error.code(), &error).help("nothing was written; install what is missing, and do the same again")
+        Failure::of(error.code(), &error)
+            .help("nothing was written; install what is missing, and do the same again")
     })?;
     let image = report.image;
     context.note(&format!("image {} ({})", image.name, image.size_bytes));

@@ -14,7 +14,6 @@ pub(crate) mod image;
 mod init;
 mod init_page;
 mod prepared;
-mod volumes;
 mod probe;
 mod profile;
 pub(crate) mod revision;
@@ -22,6 +21,7 @@ pub(crate) mod run;
 pub(crate) mod run_view;
 mod tools;
 pub(crate) mod trace;
+mod volumes;
 
 use crate::answer::Answer;
 use crate::cli::Verb;

@@ -119,7 +119,9 @@ impl Documents {
 
     /// The catalog and the profile under names that follow from what they say. What is registered under a name never
     /// changes, and whoever edits the files need not count versions.
-    pub(crate) fn named_by_content(self) -> Result<(NamedCommandCatalog, ExecutionCapabilityProfile), Failure> {
+    pub(crate) fn named_by_content(
+        self,
+    ) -> Result<(NamedCommandCatalog, ExecutionCapabilityProfile), Failure> {
         let unnamed = |error| Failure::of("DOCUMENT_NOT_CANONICAL", &error);
         let name = |name: &str, digest: Digest| {
             let short: String = name.chars().take(40).collect();
@@ -150,7 +152,8 @@ pub(crate) fn is_written(root: &Path) -> bool {
 pub(crate) fn plain_file(root: &Path, parts: &[&str], limit: usize) -> Result<Option<Vec<u8>>, Failure> {
     let path = parts.join("/");
     let unreadable = |why: &dyn std::fmt::Display| {
-        Failure::new("USAGE_FILE_UNREADABLE", format!("{path} cannot be read: {why}")).help("nothing was started")
+        Failure::new("USAGE_FILE_UNREADABLE", format!("{path} cannot be read: {why}"))
+            .help("nothing was started")
     };
     let Some((name, above)) = parts.split_last() else { return Ok(None) };
     let mut place = directory(root).map_err(|errno| unreadable(&errno))?;
@@ -194,7 +197,8 @@ fn difference(old: &Value, new: &Value) -> String {
     leaves(String::new(), old, &mut before);
     leaves(String::new(), new, &mut after);
     let keys: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let differing: Vec<&String> = keys.into_iter().filter(|key| before.get(*key) != after.get(*key)).collect();
+    let differing: Vec<&String> =
+        keys.into_iter().filter(|key| before.get(*key) != after.get(*key)).collect();
     let side = |value: Option<&String>| {
         let Some(value) = value else { return "nothing".to_owned() };
         let shown: String = value.chars().take(SHOWN_CHARS).collect();
@@ -237,7 +241,8 @@ mod tests {
     #[test]
     fn a_difference_names_the_keys_and_shows_both_values() {
         let old = json!({"a": {"b": 1, "same": [1]}, "list": ["x"], "steps": [{"id": "s"}]});
-        let new = json!({"a": {"b": 2, "same": [1]}, "list": ["x", "y"], "steps": [{"id": "s"}, {"id": "t"}]});
+        let new =
+            json!({"a": {"b": 2, "same": [1]}, "list": ["x", "y"], "steps": [{"id": "s"}, {"id": "t"}]});
         assert_eq!(
             difference(&old, &new),
             "  | a.b: 1 -> 2\n  | list: [\"x\"] -> [\"x\",\"y\"]\n  | steps[1].id: nothing -> \"t\"\n"

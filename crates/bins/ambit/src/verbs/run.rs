@@ -55,7 +55,7 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
     let project = services.project(&context.scope).await?;
     let digest = arguments.digest.or_else(|| newest(&project, &blueprint)).ok_or_else(|| {
         Failure::new("BLUEPRINT_NOT_FOUND", format!("{} has no blueprint {blueprint}", context.scope))
-        .help("`ambit blueprint approve FILE` registers and approves one")
+            .help("`ambit blueprint approve FILE` registers and approves one")
     })?;
     let named = base.parse::<RevisionId>().ok();
     let mut command = StartRun {
@@ -124,7 +124,11 @@ pub(crate) fn scripted(file: &Path) -> Result<Arc<ScriptedAgent>, Failure> {
 }
 
 /// The revision that a directory is, which becomes the next one if it is none yet.
-pub(crate) async fn imported(context: &Context, services: &Services, dir: &Path) -> Result<RevisionId, Failure> {
+pub(crate) async fn imported(
+    context: &Context,
+    services: &Services,
+    dir: &Path,
+) -> Result<RevisionId, Failure> {
     let revision = revision::import_once(context, services, dir).await?;
     context.note(&format!("{} is {revision}", dir.display()));
     Ok(revision)

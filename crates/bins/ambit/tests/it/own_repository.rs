@@ -15,8 +15,7 @@ struct User {
 
 const BUG: &str = "def add(a, b):\n    return a - b\n";
 const TEST: &str = "import unittest\nfrom calc.add import add\n\nclass T(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(1, 2), 3)\n";
-const FIX: &str =
-    "--- a/calc/add.py\n+++ b/calc/add.py\n@@ -1,2 +1,2 @@\n def add(a, b):\n-    return a - b\n+    return a + b\n";
+const FIX: &str = "--- a/calc/add.py\n+++ b/calc/add.py\n@@ -1,2 +1,2 @@\n def add(a, b):\n-    return a - b\n+    return a + b\n";
 const AGENT: &str = "apiVersion: coding-agent.enterprise/v1
 kind: AgentTranscript
 metadata: { name: fixer }
@@ -106,7 +105,9 @@ fn mode(path: &Path) -> u32 {
 fn one_command_prepares_a_repository_and_the_next_ends_with_a_revision() {
     let user = User::new();
     let told = user.ambit("calc/tests", &["init", "--yes"]).well().out;
-    for words in ["python3 -m unittest discover -s tests -t .", "tests/**", "tools-python3", "run start \"GOAL\""] {
+    for words in
+        ["python3 -m unittest discover -s tests -t .", "tests/**", "tools-python3", "run start \"GOAL\""]
+    {
         assert!(told.contains(words), "{told}");
     }
     let key = user.path("config/ambit/approver.key");
@@ -178,7 +179,8 @@ fn nothing_is_made_where_something_is_missing_and_the_failure_says_what() {
     let bare = user.ambit("calc", &["run", "start", "Make add work.", "--yes"]);
     User::refused(&bare, 2, "AGENT_MISSING");
     assert!(bare.err.contains("config/ambit/agent.yaml") && !bare.err.contains("API_KEY"), "{bare:?}");
-    let keyed = user.command("calc", &["run", "start", "x", "--yes"]).env("OPENAI_API_KEY", "sk-canary").output();
+    let keyed =
+        user.command("calc", &["run", "start", "x", "--yes"]).env("OPENAI_API_KEY", "sk-canary").output();
     let keyed = Answered::of(keyed.unwrap());
     assert!(keyed.err.contains("OPENAI_API_KEY is set") && !keyed.err.contains("canary"), "{keyed:?}");
     User::refused(&user.ambit("calc", &["run", "start", "--yes"]), 2, "USAGE_MISSING_ARGUMENT");
