@@ -49,7 +49,7 @@ impl Listing {
         for directory in &self.directories {
             let is_inside =
                 |above: &&str| directory.strip_prefix(*above).is_some_and(|rest| rest.starts_with('/'));
-            if names.contains(&name::file_name(directory)) && !found.iter().any(|above| is_inside(&above)) {
+            if names.contains(&name::file_name(directory)) && !found.iter().any(is_inside) {
                 found.push(directory);
             }
         }

@@ -1,10 +1,11 @@
 //! Go.
 
+use super::tests_by_name::TestFiles;
 use super::{Look, tests_by_name};
 use crate::gate::{Ecosystem, GateKind, ImageTool, ProposedGate};
 use crate::listing::Listing;
 
-const TEST_FILES: [(&str, fn(&str) -> bool); 1] = [("**/*_test.go", |name| name.ends_with("_test.go"))];
+const TEST_FILES: [TestFiles; 1] = [("**/*_test.go", |name| name.ends_with("_test.go"))];
 
 pub(super) fn look(listing: &Listing) -> Option<Look> {
     if !listing.has("go.mod") {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use super::tests_by_name::TestFiles;
 use super::{Look, tests_by_name};
 use crate::gate::{Ecosystem, GateKind, ImageTool, ProposedGate, VolumeNeed};
 use crate::limits;
@@ -30,7 +31,7 @@ const RUNNERS: [(&str, &[&str]); 8] = [
     ("jasmine", &["jasmine"]),
     ("uvu", &["uvu"]),
 ];
-const TEST_FILES: [(&str, fn(&str) -> bool); 3] = [
+const TEST_FILES: [TestFiles; 3] = [
     ("**/*.{test,spec}.{js,mjs,cjs,jsx,ts,mts,tsx}", |name| {
         name.contains(".test.") || name.contains(".spec.")
     }),
@@ -188,7 +189,7 @@ fn without_script(look: &mut Look, listing: &Listing, packages: &BTreeSet<String
             look.parts.tools.extend([ImageTool::Sh, ImageTool::Env]);
             look.questions.push(Question {
                 asks: "Which runner do the tests of package.json need?".to_owned(),
-                choices: several.iter().map(|(name, words)| Choice::of_gate(*name, call(words))).collect(),
+                choices: several.iter().map(|(name, words)| Choice::of_gate(name, call(words))).collect(),
             });
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::tests_by_name::TestFiles;
 use super::{Look, python_tests, tests_by_name};
 use crate::gate::{Ecosystem, GateKind, ImageTool, ProposedGate, VolumeNeed};
 use crate::limits;
@@ -15,7 +16,7 @@ const SIGNS: [&str; 7] =
 const MANIFESTS: [&str; 4] = ["pyproject.toml", "setup.py", "setup.cfg", "Pipfile"];
 const LOCKS: [&str; 4] = ["poetry.lock", "uv.lock", "Pipfile.lock", "pdm.lock"];
 pub(super) const TEST_DIRECTORIES: [&str; 2] = ["tests", "test"];
-const TEST_FILES: [(&str, fn(&str) -> bool); 2] = [
+const TEST_FILES: [TestFiles; 2] = [
     ("**/test_*.py", |name| name.starts_with("test_") && name.ends_with(".py")),
     ("**/*_test.py", |name| name.ends_with("_test.py")),
 ];

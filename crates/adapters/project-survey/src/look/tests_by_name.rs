@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 use crate::listing::Listing;
 use crate::name;
 
+/// A pattern of test files, and whether the name of a file is one of them.
+pub(super) type TestFiles = (&'static str, fn(&str) -> bool);
+
 /// Beyond so many directories of tests one pattern stands for all of the same name.
 const MOST_DIRECTORIES: usize = 20;
 
@@ -12,7 +15,7 @@ const MOST_DIRECTORIES: usize = 20;
 pub(crate) fn collect(
     listing: &Listing,
     directories: &[&str],
-    files: &[(&'static str, fn(&str) -> bool)],
+    files: &[TestFiles],
     tests: &mut BTreeSet<String>,
 ) {
     let found = listing.topmost_named(directories);

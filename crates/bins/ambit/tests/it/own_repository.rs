@@ -143,14 +143,14 @@ fn changed_documents_and_wishes(user: &User) {
     user.write("calc/ambit.toml", "[budget]\nmaxModelSteps = 41\n");
     User::refused(&user.start("Make add work.", &[]), 2, "AMBIT_TOML_ASKS_FOR_MORE");
     user.write("calc/ambit.toml", "[budget]\nmaxModelSteps = 2\n");
+    let file = "calc/.ambit/commands.yaml";
+    let agreed = fs::read_to_string(user.path(file)).unwrap();
+    // A remark says nothing else.
+    user.write(file, &format!("# only a remark\n{agreed}"));
     let short = user.start("Make add work.", &[]);
     assert!(short.code == 5 && short.out.contains("0 of 2 steps"), "{short:?}");
     fs::remove_file(user.path("calc/ambit.toml")).unwrap();
 
-    let file = "calc/.ambit/commands.yaml";
-    let agreed = fs::read_to_string(user.path(file)).unwrap();
-    user.write(file, &format!("# only a remark\n{agreed}"));
-    user.start("Make add work.", &["--name", "second"]).well();
     user.write(file, &agreed.replace("\"discover\"", "\"calc.none\""));
     let edited = user.start("Make add work.", &[]);
     User::refused(&edited, 6, "PREPARATION_CHANGED");
