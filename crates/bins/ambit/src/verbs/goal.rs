@@ -78,7 +78,7 @@ async fn bound(context: &Context, root: &Path, is_agreed: bool) -> Result<Bound,
     }
     if prepared::is_written(root) {
         let message = format!(
-            "{} was not written by you on this machine, and nothing vouches for it",
+            "you did not agree to {} here: somebody else wrote it, or the repository lay elsewhere then",
             root.join(DIRECTORY).display()
         );
         return Err(Failure::new("PREPARATION_FOREIGN", message).help(

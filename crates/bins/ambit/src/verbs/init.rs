@@ -122,7 +122,7 @@ pub(crate) async fn prepare(context: &Context, root: &Path, manner: Manner) -> R
     let limits = limits_here(&services).await?;
     let known = known_image(&services, &plan).await?;
     let proposal = Proposal { root, found: &found, plan: &plan, image: known.as_ref(), limits };
-    let (page, json) = (proposal.page(), proposal.json());
+    let (page, mut json) = (proposal.page(), proposal.json());
     if can_ask {
         ask::show(&page);
         let question = format!("Write this to {DIRECTORY}/ and let your runs here start from it?");
@@ -135,6 +135,14 @@ pub(crate) async fn prepare(context: &Context, root: &Path, manner: Manner) -> R
         None => capture(context, &services, &plan).await?,
     };
     let volumes = volumes::capture(&services, root, &plan.volumes).await?;
+    let lacking: Vec<&str> =
+        plan.volumes.iter().filter(|need| !volumes.contains_key(*need)).map(|need| need.as_str()).collect();
+    if !lacking.is_empty() {
+        json["volumesLacking"] = json!(lacking);
+        let lacking = lacking.join(", ");
+        context
+            .note(&format!("the packages could not be captured ({lacking}): gates that need them will fail"));
+    }
     let texts = Texts {
         blueprint: plan.blueprint(&Context::user()),
         commands: plan.catalog(image.digest, &volumes),

@@ -105,15 +105,15 @@ const fn limits_told(limits: AggregateLimits) -> &'static str {
     }
 }
 
-/// How much of a command is shown; the whole stands in its document.
-const SHOWN_CHARS: usize = 300;
+/// How much of a command is shown. The longest script of a project is shown whole: a person agrees to it.
+const SHOWN_CHARS: usize = 2_500;
 
 /// A command as lines that end where it has line ends.
 fn shortened(command: &str) -> Vec<String> {
     let is_long = command.chars().count() > SHOWN_CHARS;
     let mut shown: String = command.chars().take(SHOWN_CHARS).collect();
     if is_long {
-        shown.push_str(" ... (whole in .ambit/commands.yaml)");
+        shown.push_str(" ... and more");
     }
     shown.lines().map(str::to_owned).collect()
 }

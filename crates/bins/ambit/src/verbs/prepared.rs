@@ -187,9 +187,9 @@ fn directory(path: &Path) -> Result<OwnedFd, Errno> {
 }
 
 /// How many changed keys are shown of one document.
-const SHOWN_KEYS: usize = 40;
+const SHOWN_KEYS: usize = 100;
 /// How much of a value is shown.
-const SHOWN_CHARS: usize = 200;
+const SHOWN_CHARS: usize = 4_000;
 
 /// The keys whose values differ, with both.
 fn difference(old: &Value, new: &Value) -> String {
@@ -248,7 +248,7 @@ mod tests {
             "  | a.b: 1 -> 2\n  | list: [\"x\"] -> [\"x\",\"y\"]\n  | steps[1].id: nothing -> \"t\"\n"
         );
         assert_eq!(difference(&old, &old), "");
-        let many = json!((0..50).map(|key| (format!("k{key}"), 1)).collect::<BTreeMap<_, _>>());
+        let many = json!((0..110).map(|key| (format!("k{key}"), 1)).collect::<BTreeMap<_, _>>());
         assert!(difference(&json!({}), &many).ends_with("  and 11 more\n"), "the empty value went, too");
     }
 
