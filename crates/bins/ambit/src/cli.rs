@@ -48,13 +48,15 @@ pub(crate) struct Global {
     /// The organisation.
     #[arg(long, global = true, env = ORGANIZATION.0, default_value = ORGANIZATION.1, value_name = "ORG")]
     pub(crate) org: OrganizationId,
-    /// The project.
-    #[arg(long, global = true, env = PROJECT.0, default_value = PROJECT.1, value_name = "PROJECT")]
-    pub(crate) project: ProjectId,
+    /// The project [default: the one of the repository that this is, or `default`].
+    #[arg(long, global = true, env = PROJECT.0, value_name = "PROJECT")]
+    pub(crate) project: Option<ProjectId>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Look at a repository, and propose what runs on it may do.
+    Init(InitArgs),
     /// Say who may approve.
     #[command(subcommand)]
     Approver(ApproverVerb),
@@ -236,27 +238,46 @@ pub(crate) enum RunVerb {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct InitArgs {
+    /// The repository [default: the one that this directory is in].
+    pub(crate) dir: Option<PathBuf>,
+    /// Agree to what is proposed and take every default: nothing is asked.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Write the documents anew in the place of those that are there.
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct StartArgs {
-    /// A name for the run. Starting twice under one name is one run.
+    /// What is to be reached, in words, in the repository that this is. With --blueprint: a name for the run.
+    #[arg(value_name = "GOAL|NAME")]
+    pub(crate) words: Option<String>,
+    /// A name for the run of a goal. Starting twice under one name is one run.
+    #[arg(long, conflicts_with = "blueprint")]
     pub(crate) name: Option<RunName>,
-    /// The approved blueprint.
-    #[arg(long)]
-    pub(crate) blueprint: BlueprintId,
+    /// Agree to what a goal needs before its run can start: nothing is asked.
+    #[arg(long, short, conflicts_with = "blueprint")]
+    pub(crate) yes: bool,
+    /// The approved blueprint, in the place of a goal.
+    #[arg(long, requires_all = ["base", "agent"])]
+    pub(crate) blueprint: Option<BlueprintId>,
     /// The digest of the blueprint that is meant [default: the newest that is registered].
-    #[arg(long)]
+    #[arg(long, requires = "blueprint")]
     pub(crate) digest: Option<Digest>,
     /// The revision to start from, or a directory to import first.
-    #[arg(long, value_name = "REV|DIR")]
-    pub(crate) base: String,
+    #[arg(long, requires = "blueprint", value_name = "REV|DIR")]
+    pub(crate) base: Option<String>,
     /// The catalog of commands to register first.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, requires = "blueprint", value_name = "FILE")]
     pub(crate) catalog: Option<PathBuf>,
     /// The execution profile, or the file of one to register first (with a `/`, or ending in .yaml, .yml or .json).
-    #[arg(long, value_name = "PROFILE|FILE", default_value = "secure-generation-v1")]
+    #[arg(long, requires = "blueprint", value_name = "PROFILE|FILE", default_value = "secure-generation-v1")]
     pub(crate) profile: ProfileArg,
-    /// The transcript of the agent.
+    /// The agent [default, of a goal: agent.yaml in the user's configuration of ambit].
     #[arg(long, value_name = "FILE")]
-    pub(crate) agent: PathBuf,
+    pub(crate) agent: Option<PathBuf>,
     /// The most model steps.
     #[arg(long, value_name = "N")]
     pub(crate) max_steps: Option<u32>,
@@ -264,7 +285,7 @@ pub(crate) struct StartArgs {
     #[arg(long, value_name = "USD")]
     pub(crate) max_cost_usd: Option<MicroUsd>,
     /// The revision request that the run answers.
-    #[arg(long, value_name = "DIGEST")]
+    #[arg(long, requires = "blueprint", value_name = "DIGEST")]
     pub(crate) request: Option<Digest>,
 }
 

@@ -206,6 +206,10 @@ pub(crate) fn exit_of(code: &str) -> u8 {
 fn is_usage(code: &str) -> bool {
     let families = [
         "DOCUMENT_",
+        "AMBIT_TOML_",
+        "GOAL_",
+        "PREPARATION_",
+        "SURVEY_",
         "TRANSCRIPT_",
         "USAGE",
         "IMPORT_",

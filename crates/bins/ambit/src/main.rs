@@ -2,10 +2,14 @@
 
 #![forbid(unsafe_code)]
 
+mod agent;
 mod answer;
+mod ask;
+mod bound;
 mod calls;
 mod cli;
 mod compose;
+mod config;
 mod context;
 mod credential;
 mod decision;

@@ -22,6 +22,15 @@ pub(crate) struct Brought {
 }
 
 impl Brought {
+    /// A profile and its catalog, which come from elsewhere.
+    pub(crate) fn of(profile: ExecutionCapabilityProfile, catalog: NamedCommandCatalog) -> Self {
+        let name = profile.metadata.name.clone();
+        Self {
+            profile: name,
+            documents: vec![Document::Profile(Box::new(profile)), Document::Catalog(catalog)],
+        }
+    }
+
     pub(crate) fn read(profile: &ProfileArg, catalog: Option<&Path>) -> Result<Self, Failure> {
         let mut documents = Vec::new();
         let profile = match profile {

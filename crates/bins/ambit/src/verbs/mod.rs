@@ -9,7 +9,11 @@ mod catalog;
 pub(crate) mod doctor;
 pub(crate) mod export;
 mod gate;
+mod goal;
 pub(crate) mod image;
+mod init;
+mod init_page;
+mod prepared;
 mod probe;
 mod profile;
 pub(crate) mod revision;
@@ -19,6 +23,7 @@ mod schema;
 mod shell;
 mod tools;
 pub(crate) mod trace;
+mod volumes;
 
 use crate::answer::Answer;
 use crate::cli::Verb;
@@ -28,6 +33,7 @@ use crate::lab;
 
 pub(crate) async fn dispatch(context: Context, verb: Verb) -> Result<Answer, Failure> {
     match verb {
+        Verb::Init(arguments) => init::run(&context, arguments).await,
         Verb::Approver(verb) => approver::run(&context, verb).await,
         Verb::Blueprint(verb) => blueprint::run(&context, verb).await,
         Verb::Profile(verb) => profile::run(verb),

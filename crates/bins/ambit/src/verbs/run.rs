@@ -4,13 +4,14 @@ use std::sync::Arc;
 use ambit_agent_scripted::{ScriptedAgent, Transcript, TranscriptError};
 use ambit_blueprint::{BudgetCeilings, PolicyRef};
 use ambit_evidence::v1::{Actor, ActorKind};
-use ambit_ids::{DurationMs, RevisionId, limits};
+use ambit_ids::{DurationMs, RevisionId, RunName, limits};
 use ambit_orchestrator::{DriveError, InboxCommand, RunRef, StartError, StartRun};
-use ambit_ports::agent::Agent as _;
+use ambit_ports::agent::Agent;
 use ambit_projects::Wish;
 use ambit_run::{AgentPin, Phase, State, StopReason};
 use serde_json::json;
 
+use crate::agent::agent as agent_of;
 use crate::answer::Answer;
 use crate::cli::{ReviseArgs, RunVerb, StartArgs};
 use crate::compose::Services;
@@ -21,11 +22,12 @@ use crate::interrupt::interrupted;
 use crate::verbs::blueprint::{blueprint_missing, newest};
 use crate::verbs::brought::Brought;
 use crate::verbs::run_view::shown;
-use crate::verbs::{export, revision, run_view};
+use crate::verbs::{export, goal, revision, run_view};
 use crate::watch::Narrator;
 
 pub(crate) async fn run(context: &Context, verb: RunVerb) -> Result<Answer, Failure> {
     match verb {
+        RunVerb::Start(arguments) if arguments.blueprint.is_none() => goal::start(context, *arguments).await,
         RunVerb::Start(arguments) => start(context, *arguments).await,
         RunVerb::List => run_view::list(context).await,
         RunVerb::Show { run } => run_view::show(context, &run).await,
@@ -41,32 +43,38 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
     // Whatever can be wrong with the command itself is, before anything is kept for it.
     let ceilings = BudgetCeilings::of_start_command(arguments.max_steps, arguments.max_cost_usd)
         .map_err(|error| Failure::of("USAGE_BUDGET", &error))?;
-    let agent = scripted(&arguments.agent)?;
+    let (Some(blueprint), Some(base), Some(agent)) = (arguments.blueprint, arguments.base, arguments.agent)
+    else {
+        return Err(Failure::new("USAGE_MISSING_ARGUMENT", "--blueprint needs --base and --agent"));
+    };
+    let name = arguments.words.map(RunName::new).transpose();
+    let name = name.map_err(|error| Failure::of("USAGE_VALUE", &error))?;
+    let agent = agent_of(&agent)?;
     let brought = Brought::read(&arguments.profile, arguments.catalog.as_deref())?;
     let services = context.open()?;
     let project = services.project(&context.scope).await?;
     let digest = arguments
         .digest
-        .or_else(|| newest(&project, &arguments.blueprint))
-        .ok_or_else(|| blueprint_missing(context, &project, &arguments.blueprint))?;
-    let named = arguments.base.parse::<RevisionId>().ok();
+        .or_else(|| newest(&project, &blueprint))
+        .ok_or_else(|| blueprint_missing(context, &project, &blueprint))?;
+    let named = base.parse::<RevisionId>().ok();
     let mut command = StartRun {
         scope: context.scope.clone(),
-        name: arguments.name,
-        blueprint: arguments.blueprint,
+        name,
+        blueprint,
         digest,
         base: named.unwrap_or(RevisionId::FIRST),
         profile: brought.profile.clone(),
         tool_rules: tool_rules()?,
         ceilings,
-        agent: pin(&agent),
+        agent: pin(agent.as_ref()),
         request: arguments.request,
         by: Actor { kind: ActorKind::Human, id: Context::user() },
     };
     services.orchestrator.check_ahead(&command, &brought.documents).await.map_err(refused)?;
     brought.find_images(&services).await?;
     if named.is_none() {
-        command.base = imported(context, &services, Path::new(&arguments.base)).await?;
+        command.base = imported(context, &services, Path::new(&base)).await?;
     }
     brought.register(context, &services).await?;
     let started = begin(&services, command).await?;
@@ -84,7 +92,7 @@ pub(crate) async fn begin(
     services.orchestrator.start(command).await.map_err(refused)
 }
 
-fn refused(error: StartError) -> Failure {
+pub(crate) fn refused(error: StartError) -> Failure {
     match error {
         StartError::Rejected(rejected) => Failure::new(rejected.code, rejected.detail).help(rejected.mend),
         StartError::Failed(error) => Failure::of(error.code(), error.as_ref()),
@@ -96,7 +104,7 @@ pub(crate) fn tool_rules() -> Result<PolicyRef, Failure> {
     "policy://generation-tools/v1".parse().map_err(|error| Failure::of("POLICY_UNRESOLVED", &error))
 }
 
-pub(crate) fn pin(agent: &ScriptedAgent) -> AgentPin {
+pub(crate) fn pin(agent: &dyn Agent) -> AgentPin {
     AgentPin { id: agent.id().clone(), definition: agent.definition(), turn_quote: agent.turn_quote() }
 }
 
@@ -119,7 +127,11 @@ pub(crate) fn scripted(file: &Path) -> Result<Arc<ScriptedAgent>, Failure> {
 }
 
 /// The revision that a directory is, which becomes the next one if it is none yet.
-async fn imported(context: &Context, services: &Services, dir: &Path) -> Result<RevisionId, Failure> {
+pub(crate) async fn imported(
+    context: &Context,
+    services: &Services,
+    dir: &Path,
+) -> Result<RevisionId, Failure> {
     let revision = revision::import_once(context, services, dir).await?;
     context.note(&format!("{} is {revision}", dir.display()));
     Ok(revision)
@@ -130,7 +142,7 @@ pub(crate) async fn drive(
     context: &Context,
     services: &Services,
     run: &RunRef,
-    agent: Arc<ScriptedAgent>,
+    agent: Arc<dyn Agent>,
 ) -> Result<Answer, Failure> {
     let narrator = Narrator::new(context.is_quiet());
     let driving = async {
@@ -218,7 +230,7 @@ async fn resume(context: &Context, named: &str, transcript: &Path) -> Result<Ans
     if matches!(state, State::Ended(_)) && project.closed(&run.run).is_some() {
         return shown(&services, &run, &state).await;
     }
-    drive(context, &services, &run, scripted(transcript)?).await
+    drive(context, &services, &run, agent_of(transcript)?).await
 }
 
 async fn revise(context: &Context, arguments: ReviseArgs) -> Result<Answer, Failure> {

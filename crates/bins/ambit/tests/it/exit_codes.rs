@@ -18,6 +18,7 @@ const ABSENT: &[Wrong] = &[
     (&["schema", "show", "none"], 2, "DOCUMENT_UNKNOWN_WORD"),
     (&["profile", "show", "none"], 11, "PROFILE_UNKNOWN"),
     (&["run", "show", "none"], 11, "RUN_NOT_FOUND"),
+    (&["init", "none"], 2, "SURVEY_NOT_A_DIRECTORY"),
     (&["run", "watch", "none"], 11, "RUN_NOT_FOUND"),
     (&["run", "cancel", "none"], 11, "RUN_NOT_FOUND"),
     (&["run", "resume", "none", "--agent", "first.agent.yaml"], 11, "RUN_NOT_FOUND"),
@@ -202,7 +203,7 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
         assert_eq!((text.code, text.out.as_str()), (*exit, ""), "{words:?}: {text:?}");
         assert!(text.err.contains(&format!("error[{code}]: ")), "{words:?}: {text:?}");
         let verb = words.iter().take(2).map(|word| (*word).to_owned());
-        tried.insert(if matches!(words[0], "approve" | "deny" | "man") {
+        tried.insert(if matches!(words[0], "approve" | "deny" | "man" | "init") {
             verb.take(1).collect()
         } else {
             verb.collect()

@@ -27,6 +27,7 @@ mod limits;
 mod observed;
 mod ordinary_run;
 mod own_documents;
+mod own_repository;
 mod readme;
 mod rig;
 mod secrets;
