@@ -1,4 +1,5 @@
 mod documents;
+mod model;
 mod profile_arg;
 
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use ambit_images::Platform;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
+pub(crate) use model::{ModelVerb, UseArgs};
 pub(crate) use profile_arg::ProfileArg;
 
 /// The variable that names the organisation, and the organisation where nothing does.
@@ -75,6 +77,9 @@ pub(crate) enum Verb {
     /// Start, watch and end runs.
     #[command(subcommand)]
     Run(RunVerb),
+    /// Say which model answers where no agent is named.
+    #[command(subcommand)]
+    Model(ModelVerb),
     /// Show what a gate said.
     #[command(subcommand)]
     Gate(GateVerb),
@@ -221,9 +226,9 @@ pub(crate) enum RunVerb {
     Resume {
         /// The run, by name or id.
         run: String,
-        /// The transcript that the run was started with.
+        /// The agent that the run was started with [default: agent.yaml in the user's configuration of ambit].
         #[arg(long, value_name = "FILE")]
-        agent: PathBuf,
+        agent: Option<PathBuf>,
     },
     /// Ask for a change of a run's revision, within a case of the same blueprint.
     Revise(ReviseArgs),

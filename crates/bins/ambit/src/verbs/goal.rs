@@ -19,7 +19,7 @@ use crate::failure::{Failure, exit};
 use crate::verbs::brought::Brought;
 use crate::verbs::init::{Manner, prepare, root_here};
 use crate::verbs::prepared::{self, DIRECTORY, Documents};
-use crate::verbs::run::{begin, drive, imported, pin, refused, tool_rules};
+use crate::verbs::run::{begin, drive_begun, imported, pin, refused, tool_rules};
 
 pub(crate) async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failure> {
     let Some(goal) = arguments.words.as_deref() else {
@@ -32,7 +32,7 @@ pub(crate) async fn start(context: &Context, arguments: StartArgs) -> Result<Ans
     let config = UserConfig::find()?;
     config.must_lie_outside(context, &root)?;
     // Before anything is made for the run: without an agent there will be none.
-    let agent = agent::chosen(arguments.agent.as_deref(), &config)?;
+    let (agent, file) = agent::chosen(arguments.agent.as_deref(), &config)?;
     let bound = bound(context, &root, arguments.yes).await?;
     let context = &context.within(&bound);
     let documents = agreed(context, &bound, arguments.yes).await?;
@@ -65,10 +65,7 @@ pub(crate) async fn start(context: &Context, arguments: StartArgs) -> Result<Ans
     command.base = imported(context, &services, &root).await?;
     brought.register(context, &services).await?;
     let started = begin(&services, command).await?;
-    if started.existed {
-        context.note("a run of this name exists: it is driven on if it has not ended");
-    }
-    drive(context, &services, &started.run, agent).await
+    drive_begun(context, &services, &started, agent, &file).await
 }
 
 /// The binding of the repository, which is prepared first where it has none.

@@ -13,6 +13,7 @@ mod goal;
 pub(crate) mod image;
 mod init;
 mod init_page;
+mod model;
 mod prepared;
 mod probe;
 mod profile;
@@ -40,6 +41,7 @@ pub(crate) async fn dispatch(context: Context, verb: Verb) -> Result<Answer, Fai
         Verb::Catalog(verb) => catalog::run(&context, verb).await,
         Verb::Image(verb) => image::run(&context, verb).await,
         Verb::Run(verb) => run::run(&context, verb).await,
+        Verb::Model(verb) => model::run(verb),
         Verb::Gate(verb) => gate::run(&context, verb).await,
         Verb::Revision(verb) => revision::run(&context, verb).await,
         Verb::Approve(arguments) => approve::decide(&context, arguments, true).await,

@@ -1,23 +1,22 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use ambit_agent_scripted::{ScriptedAgent, Transcript, TranscriptError};
 use ambit_blueprint::{BudgetCeilings, PolicyRef};
 use ambit_evidence::v1::{Actor, ActorKind};
-use ambit_ids::{DurationMs, RevisionId, RunName, limits};
-use ambit_orchestrator::{DriveError, InboxCommand, RunRef, StartError, StartRun};
+use ambit_ids::{DurationMs, RevisionId, RunName};
+use ambit_orchestrator::{DriveError, InboxCommand, RunRef, StartError, StartRun, Started};
 use ambit_ports::agent::Agent;
 use ambit_projects::Wish;
 use ambit_run::{AgentPin, Phase, State, StopReason};
 use serde_json::json;
 
-use crate::agent::agent as agent_of;
+use crate::agent::{agent as agent_of, own};
 use crate::answer::Answer;
 use crate::cli::{ReviseArgs, RunVerb, StartArgs};
 use crate::compose::Services;
+use crate::config::UserConfig;
 use crate::context::{Context, ambit_in};
 use crate::failure::{Failure, exit};
-use crate::input_file::read_bytes;
 use crate::interrupt::interrupted;
 use crate::verbs::blueprint::{blueprint_missing, newest};
 use crate::verbs::brought::Brought;
@@ -33,7 +32,7 @@ pub(crate) async fn run(context: &Context, verb: RunVerb) -> Result<Answer, Fail
         RunVerb::Show { run } => run_view::show(context, &run).await,
         RunVerb::Watch { run } => run_view::watch(context, &run).await,
         RunVerb::Cancel { run } => cancel(context, &run).await,
-        RunVerb::Resume { run, agent } => resume(context, &run, &agent).await,
+        RunVerb::Resume { run, agent } => resume(context, &run, agent.as_deref()).await,
         RunVerb::Revise(arguments) => revise(context, arguments).await,
         RunVerb::Export { run, out } => export::run(context, &run, &out).await,
     }
@@ -49,7 +48,8 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
     };
     let name = arguments.words.map(RunName::new).transpose();
     let name = name.map_err(|error| Failure::of("USAGE_VALUE", &error))?;
-    let agent = agent_of(&agent)?;
+    let file = agent;
+    let agent = agent_of(&file, 0)?;
     let brought = Brought::read(&arguments.profile, arguments.catalog.as_deref())?;
     let services = context.open()?;
     let project = services.project(&context.scope).await?;
@@ -78,17 +78,33 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
     }
     brought.register(context, &services).await?;
     let started = begin(&services, command).await?;
-    if started.existed {
-        context.note("a run of this name exists: it is driven on if it has not ended");
+    drive_begun(context, &services, &started, agent, &file).await
+}
+
+/// Drives a run that was just started, or the one of the same name that was there.
+pub(crate) async fn drive_begun(
+    context: &Context,
+    services: &Services,
+    started: &Started,
+    agent: Arc<dyn Agent>,
+    file: &Path,
+) -> Result<Answer, Failure> {
+    if !started.existed {
+        return drive(context, services, &started.run, agent).await;
     }
-    drive(context, &services, &started.run, agent).await
+    context.note("a run of this name exists: it is driven on if it has not ended");
+    let state =
+        services.orchestrator.state(&started.run).await.map_err(|error| Failure::of(error.code(), &error))?;
+    drive(context, services, &started.run, agent_of(file, turns(&state))?).await
+}
+
+/// The turns that a run has had.
+fn turns(state: &State) -> u32 {
+    state.dossier().map_or(0, |dossier| dossier.turns)
 }
 
 /// Starts a run, and tells a refusal as one.
-pub(crate) async fn begin(
-    services: &Services,
-    command: StartRun,
-) -> Result<ambit_orchestrator::Started, Failure> {
+pub(crate) async fn begin(services: &Services, command: StartRun) -> Result<Started, Failure> {
     services.orchestrator.start(command).await.map_err(refused)
 }
 
@@ -106,24 +122,6 @@ pub(crate) fn tool_rules() -> Result<PolicyRef, Failure> {
 
 pub(crate) fn pin(agent: &dyn Agent) -> AgentPin {
     AgentPin { id: agent.id().clone(), definition: agent.definition(), turn_quote: agent.turn_quote() }
-}
-
-/// The agent of a transcript file. Patches lie beside it.
-pub(crate) fn scripted(file: &Path) -> Result<Arc<ScriptedAgent>, Failure> {
-    let bytes = read_bytes(file, limits::DOCUMENT_BYTES)?;
-    let beside = file.parent().map(PathBuf::from).unwrap_or_default();
-    let patches = |name: &str| {
-        let bytes = read_bytes(&beside.join(name), limits::PATCH_BYTES).ok()?;
-        String::from_utf8(bytes).ok()
-    };
-    let refused = |error: TranscriptError| match error {
-        TranscriptError::Document(wrong) => Failure::of_document(wrong),
-        error => {
-            Failure::of(error.code(), &error).help(format!("nothing was started; mend {}", file.display()))
-        }
-    };
-    let transcript = Transcript::read(file, &bytes, &patches).map_err(refused)?;
-    Ok(Arc::new(ScriptedAgent::new(transcript).map_err(refused)?))
 }
 
 /// The revision that a directory is, which becomes the next one if it is none yet.
@@ -222,7 +220,7 @@ async fn cancel(context: &Context, named: &str) -> Result<Answer, Failure> {
     }
 }
 
-async fn resume(context: &Context, named: &str, transcript: &Path) -> Result<Answer, Failure> {
+async fn resume(context: &Context, named: &str, agent: Option<&Path>) -> Result<Answer, Failure> {
     let services = context.open()?;
     let (run, state) = services.run(&context.scope, named).await?;
     let project = services.project(&context.scope).await?;
@@ -230,7 +228,11 @@ async fn resume(context: &Context, named: &str, transcript: &Path) -> Result<Ans
     if matches!(state, State::Ended(_)) && project.closed(&run.run).is_some() {
         return shown(&services, &run, &state).await;
     }
-    drive(context, &services, &run, agent_of(transcript)?).await
+    let file = match agent {
+        Some(file) => file.to_owned(),
+        None => own(&UserConfig::find()?)?,
+    };
+    drive(context, &services, &run, agent_of(&file, turns(&state))?).await
 }
 
 async fn revise(context: &Context, arguments: ReviseArgs) -> Result<Answer, Failure> {
