@@ -6,6 +6,7 @@
 //! ROOT/sha256-HEX/rootfs/         an image, sealed
 //! ROOT/sha256-HEX/image.json      its record, in canonical form
 //! ROOT/names/NAME                 the digest that the name stands for, and a line feed
+//! ROOT/volumes/                   volumes, in the same layout
 //! ```
 
 use std::collections::BTreeSet;
@@ -89,7 +90,7 @@ impl Directory {
     }
 
     /// Lets `name` stand for `digest` from now on.
-    fn bind(&self, name: &ImageName, digest: Digest) -> Result<(), ImageError> {
+    pub(crate) fn bind(&self, name: &ImageName, digest: Digest) -> Result<(), ImageError> {
         let staged = self.staging().join("name");
         write_new(&staged, format!("{digest}\n").as_bytes())?;
         let target = self.names().join(name.as_str());
@@ -113,6 +114,16 @@ impl Directory {
 
     pub(crate) fn list(&self) -> Result<Vec<Image>, ImageError> {
         let mut images = Vec::new();
+        for digest in self.digests()? {
+            images.push(self.find(digest)?);
+        }
+        images.sort_by(|a, b| (&a.name, a.digest).cmp(&(&b.name, b.digest)));
+        Ok(images)
+    }
+
+    /// The digests under which something lies here.
+    pub(crate) fn digests(&self) -> Result<Vec<Digest>, ImageError> {
+        let mut digests = Vec::new();
         for child in fs::read_dir(&self.root).map_err(failed_at(&self.root))? {
             let name = child.map_err(failed_at(&self.root))?.file_name();
             let digest = name
@@ -120,11 +131,10 @@ impl Directory {
                 .and_then(|name| name.strip_prefix("sha256-"))
                 .map(|hex| format!("sha256:{hex}"));
             if let Some(Ok(digest)) = digest.map(|digest| digest.parse()) {
-                images.push(self.find(digest)?);
+                digests.push(digest);
             }
         }
-        images.sort_by(|a, b| (&a.name, a.digest).cmp(&(&b.name, b.digest)));
-        Ok(images)
+        Ok(digests)
     }
 
     pub(crate) fn find(&self, digest: Digest) -> Result<Image, ImageError> {
@@ -148,12 +158,20 @@ impl Directory {
     /// The tree of an image, whose content is held against the digest when this process first asks for it: what ran is
     /// recorded under that digest.
     pub(crate) fn root(&self, digest: Digest) -> Result<PathBuf, ImageError> {
-        let is_verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner).contains(&digest);
-        if !is_verified {
+        if !self.is_verified(digest) {
             self.verify(digest)?;
-            self.verified.lock().unwrap_or_else(PoisonError::into_inner).insert(digest);
+            self.note_verified(digest);
         }
         self.tree(digest)
+    }
+
+    /// Whether this process has held it against its digest.
+    pub(crate) fn is_verified(&self, digest: Digest) -> bool {
+        self.verified.lock().unwrap_or_else(PoisonError::into_inner).contains(&digest)
+    }
+
+    pub(crate) fn note_verified(&self, digest: Digest) {
+        self.verified.lock().unwrap_or_else(PoisonError::into_inner).insert(digest);
     }
 
     fn tree(&self, digest: Digest) -> Result<PathBuf, ImageError> {
@@ -186,7 +204,7 @@ impl Directory {
         failed_at(&self.root)(io::Error::new(io::ErrorKind::Interrupted, error))
     }
 
-    fn lock(&self) -> Result<File, ImageError> {
+    pub(crate) fn lock(&self) -> Result<File, ImageError> {
         let path = self.root.join("lock");
         let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
         let file = open.map_err(failed_at(&path))?;
@@ -196,7 +214,7 @@ impl Directory {
     }
 
     /// Removes what a capture left that did not come to its end. Only under the lock.
-    fn clear_staging(&self) -> Result<(), ImageError> {
+    pub(crate) fn clear_staging(&self) -> Result<(), ImageError> {
         let staging = self.staging();
         for child in fs::read_dir(&staging).map_err(failed_at(&staging))? {
             let child = child.map_err(failed_at(&staging))?;
@@ -210,15 +228,20 @@ impl Directory {
         Ok(())
     }
 
+    /// Makes a rename into the store last.
+    pub(crate) fn sync_root(&self) -> Result<(), ImageError> {
+        self.sync(&self.root)
+    }
+
     fn sync(&self, directory: &Path) -> Result<(), ImageError> {
         File::open(directory).and_then(|open| open.sync_all()).map_err(failed_at(directory))
     }
 
-    fn home(&self, digest: Digest) -> PathBuf {
+    pub(crate) fn home(&self, digest: Digest) -> PathBuf {
         self.root.join(format!("sha256-{}", digest.to_hex()))
     }
 
-    fn staging(&self) -> PathBuf {
+    pub(crate) fn staging(&self) -> PathBuf {
         self.root.join("staging")
     }
 
@@ -227,18 +250,18 @@ impl Directory {
     }
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> Result<(), ImageError> {
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), ImageError> {
     let open = OpenOptions::new().write(true).create_new(true).mode(0o444).open(path);
     let written = open.and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
     written.map_err(failed_at(path))
 }
 
-fn read_small(path: &Path) -> io::Result<Vec<u8>> {
+pub(crate) fn read_small(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_regular(path)?.take(limits::RECORD_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-fn invalid(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+pub(crate) fn invalid(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }

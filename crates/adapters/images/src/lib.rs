@@ -9,6 +9,9 @@
 //! - the system the C.UTF-8 locale, and the time zones where Python is captured.
 //!
 //! Nothing else comes along. A program that reads other files of its own, as compilers and Perl do, finds them missing.
+//! [`DirectoryImages::capture_volume`] makes a volume: the packages that a build or a test takes from elsewhere, which
+//! a sandbox mounts beside its root.
+//!
 //! There is one user without privileges, no set-user-id bit, no device, no certificate and nothing that can be written.
 //! The outcome is named by its digest; [`manifest`] says how that is computed.
 
@@ -35,9 +38,11 @@ mod skeleton;
 mod stage;
 mod store;
 mod tool;
+mod volume;
 
 pub use capture::{CaptureReport, CaptureRequest, CapturedTool};
 pub use error::{CaptureError, MissingTool};
 pub use left_out::LeftOut;
 pub use store::DirectoryImages;
 pub use tool::{PROGRAM_DIRECTORIES, Tool, ToolError};
+pub use volume::{VolumeCaptureError, VolumeReport, VolumeRequest, VolumeSource};

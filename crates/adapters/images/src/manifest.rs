@@ -16,7 +16,8 @@
 //! - MODE is `st_mode & 07777` as four octal digits. SIZE is decimal. SHA256 is 64 lower-case hexadecimal digits.
 //! - Owners, times and the number of names of an inode are not part of it.
 //!
-//! The image digest is SHA-256 of these bytes.
+//! The image digest is SHA-256 of these bytes. The manifest of a volume is the same but for its first line,
+//! `ambit volume 1`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -34,6 +35,8 @@ use sha2::{Digest as _, Sha256};
 use crate::limits;
 
 const HEADER: &[u8] = b"ambit image 1\n";
+/// The first line of the manifest of a volume, which is the same otherwise.
+const VOLUME_HEADER: &[u8] = b"ambit volume 1\n";
 
 /// What one line of the manifest tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,18 +85,33 @@ pub(crate) struct Tree {
 impl Tree {
     /// Reads every byte below `root`. No link is followed.
     pub(crate) fn read(root: &Path) -> Result<Self, ImageError> {
-        let mut reading =
-            Reading { root, entries: BTreeMap::new(), contents: BTreeMap::new(), size_bytes: 0 };
+        Self::read_under(HEADER, root, limits::IMAGE_ENTRIES)
+    }
+
+    /// Reads every byte of a volume. No link is followed.
+    pub(crate) fn read_volume(root: &Path) -> Result<Self, ImageError> {
+        Self::read_under(VOLUME_HEADER, root, limits::VOLUME_ENTRIES)
+    }
+
+    fn read_under(header: &[u8], root: &Path, most_entries: usize) -> Result<Self, ImageError> {
+        let mut reading = Reading {
+            root,
+            most_entries,
+            entries: BTreeMap::new(),
+            contents: BTreeMap::new(),
+            size_bytes: 0,
+        };
         let mut pending = vec![PathBuf::new()];
         while let Some(directory) = pending.pop() {
             reading.directory(directory, &mut pending)?;
         }
-        Ok(reading.finish())
+        Ok(reading.finish(header))
     }
 }
 
 struct Reading<'a> {
     root: &'a Path,
+    most_entries: usize,
     entries: BTreeMap<Vec<u8>, Entry>,
     /// The digest of every inode with several names, so that it is read once.
     contents: BTreeMap<(u64, u64), Digest>,
@@ -145,15 +163,16 @@ impl Reading<'_> {
 
     fn insert(&mut self, path: OsString, entry: Entry) -> Result<(), ImageError> {
         self.entries.insert(path.into_vec(), entry);
-        if self.entries.len() > limits::IMAGE_ENTRIES {
-            let reason = format!("more than {} entries", limits::IMAGE_ENTRIES);
+        // The root is an entry, too.
+        if self.entries.len() > self.most_entries.saturating_add(1) {
+            let reason = format!("more than {} entries", self.most_entries);
             return Err(failed_at(self.root)(io::Error::new(io::ErrorKind::InvalidData, reason)));
         }
         Ok(())
     }
 
-    fn finish(self) -> Tree {
-        let mut manifest = HEADER.to_vec();
+    fn finish(self, header: &[u8]) -> Tree {
+        let mut manifest = header.to_vec();
         let mut entries = 0;
         for (path, entry) in &self.entries {
             entry.write(path, &mut manifest);

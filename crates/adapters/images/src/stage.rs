@@ -20,7 +20,7 @@ use crate::plan::{Node, Original, Plan, unreadable};
 /// The time of everything in an image: 1980-01-02T00:00:00Z. Archives in the ZIP format cannot tell an earlier one in
 /// any time zone.
 const IMAGE_TIME: Timespec = Timespec { tv_sec: 315_619_200, tv_nsec: 0 };
-const DIRECTORY_MODE: u32 = 0o555;
+pub(crate) const DIRECTORY_MODE: u32 = 0o555;
 const INDEX: &str = "/etc/ld.so.cache";
 
 /// Writes `plan` to `root`, which must not exist. Where `index_directories` has any, the image gets an index of the
@@ -80,17 +80,17 @@ fn copy(
     Ok(finish_file(&to, target, original.executable)?)
 }
 
-fn create(target: &Path) -> Result<File, ImageError> {
+pub(crate) fn create(target: &Path) -> Result<File, ImageError> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(target).map_err(failed_at(target))
 }
 
-fn finish_file(file: &File, target: &Path, executable: bool) -> Result<(), ImageError> {
+pub(crate) fn finish_file(file: &File, target: &Path, executable: bool) -> Result<(), ImageError> {
     let mode = if executable { 0o555 } else { 0o444 };
     file.set_permissions(Permissions::from_mode(mode)).map_err(failed_at(target))?;
     set_time(target)
 }
 
-fn set_time(target: &Path) -> Result<(), ImageError> {
+pub(crate) fn set_time(target: &Path) -> Result<(), ImageError> {
     let times = Timestamps { last_access: IMAGE_TIME, last_modification: IMAGE_TIME };
     utimensat(CWD, target, &times, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| failed_at(target)(error.into()))
 }

@@ -1,5 +1,6 @@
 mod documents;
 mod profile_arg;
+mod volumes;
 
 use std::path::PathBuf;
 
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
 pub(crate) use profile_arg::ProfileArg;
+pub(crate) use volumes::{KindArg, VolumeVerb};
 
 /// The variable that names the organisation, and the organisation where nothing does.
 pub(crate) const ORGANIZATION: (&str, &str) = ("AMBIT_ORG", "local");
@@ -69,6 +71,9 @@ pub(crate) enum Verb {
     /// Capture and list sandbox images.
     #[command(subcommand)]
     Image(ImageVerb),
+    /// Capture, list and verify volumes: the packages that gates find offline.
+    #[command(subcommand)]
+    Volume(VolumeVerb),
     /// Start, watch and end runs.
     #[command(subcommand)]
     Run(RunVerb),

@@ -12,4 +12,6 @@ mod crash;
 mod digest;
 mod refusal;
 mod running;
+mod volume;
+mod volume_cargo;
 mod world;

@@ -17,6 +17,7 @@ pub(crate) mod run;
 pub(crate) mod run_view;
 mod tools;
 pub(crate) mod trace;
+mod volume;
 
 use crate::answer::Answer;
 use crate::cli::Verb;
@@ -31,6 +32,7 @@ pub(crate) async fn dispatch(context: Context, verb: Verb) -> Result<Answer, Fai
         Verb::Profile(verb) => profile::run(verb),
         Verb::Catalog(verb) => catalog::run(&context, verb).await,
         Verb::Image(verb) => image::run(&context, verb).await,
+        Verb::Volume(verb) => volume::run(&context, verb).await,
         Verb::Run(verb) => run::run(&context, verb).await,
         Verb::Gate(verb) => gate::run(&context, verb).await,
         Verb::Revision(verb) => revision::run(&context, verb).await,

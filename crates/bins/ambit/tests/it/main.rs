@@ -32,3 +32,4 @@ mod stable;
 mod tamper;
 mod tenants;
 mod views;
+mod volumes;

@@ -42,6 +42,7 @@ impl Bench {
             image: Digest::of(b"image"),
             limits: LIMITS,
             fixtures: Vec::new(),
+            volumes: Vec::new(),
         }
     }
 
@@ -74,6 +75,7 @@ impl Bench {
             environment: Vec::new(),
             workdir: None,
             limits: LIMITS,
+            volumes: Vec::new(),
             outputs: Vec::new(),
         };
         let (_handle, abort) = AbortHandle::new();
