@@ -14,7 +14,7 @@ const KEY: &str = "approver.key";
 type Wrong = (&'static [&'static str], i32, &'static str);
 
 /// What is named and is not there.
-const ABSENT: [Wrong; 26] = [
+const ABSENT: [Wrong; 29] = [
     (&["profile", "show", "none"], 11, "PROFILE_UNKNOWN"),
     (&["run", "show", "none"], 11, "RUN_NOT_FOUND"),
     (&["run", "watch", "none"], 11, "RUN_NOT_FOUND"),
@@ -37,6 +37,9 @@ const ABSENT: [Wrong; 26] = [
     (&["catalog", "show", "none"], 11, "GATE_NOT_FOUND"),
     (&["catalog", "pin", "catalog.yaml", "--image", "none"], 11, "IMAGE_NOT_FOUND"),
     (&["image", "capture", "--name", "more", "no-such-tool"], 9, "IMAGE_TOOL_MISSING"),
+    (&["catalog", "pin", "catalog.yaml", "--image", "tools", "--volume", "none"], 11, "VOLUME_NOT_FOUND"),
+    (&["volume", "show", "none"], 11, "VOLUME_NOT_FOUND"),
+    (&["volume", "verify", DIGEST], 11, "VOLUME_NOT_FOUND"),
     (
         &["run", "start", "--blueprint", "none", "--base", "rev-0", "--agent", "first.agent.yaml"],
         11,
@@ -82,7 +85,7 @@ const ABSENT: [Wrong; 26] = [
 ];
 
 /// Files that cannot be read or written, and documents that are none.
-const FILES: [Wrong; 21] = [
+const FILES: [Wrong; 22] = [
     (&["blueprint", "new", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
     (&["catalog", "pin", "catalog.yaml", "--image", "tools", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
     (&["profile", "show", "wrong.yaml"], 2, "DOCUMENT_WRONG_KIND"),
@@ -98,6 +101,7 @@ const FILES: [Wrong; 21] = [
     (&["catalog", "register", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
     (&["catalog", "register", "wrong.yaml"], 2, "DOCUMENT_WRONG_KIND"),
     (&["catalog", "pin", "wrong.yaml", "--image", "tools"], 2, "DOCUMENT_WRONG_KIND"),
+    (&["volume", "capture", "--name", "more", "directory", "none"], 2, "VOLUME_SOURCE_UNREADABLE"),
     (&["probe", "run", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
     (&["revision", "import", "none"], 2, "IMPORT_NOT_A_DIRECTORY"),
     (&["run", "resume", "open", "--agent", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
@@ -208,6 +212,7 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
     let plain = [
         "run list",
         "image list",
+        "volume list",
         "revision log",
         "trace list",
         "backend inspect",

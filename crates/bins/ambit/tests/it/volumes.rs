@@ -49,7 +49,7 @@ fn a_gate_finds_what_its_volume_holds_and_the_evidence_says_which_it_was() {
     let records = records["records"].as_array().unwrap();
     let record = |at: usize| &records[at]["record"];
     let (first, last) = (record(0), record(records.len() - 1));
-    assert_eq!(first["data"]["pins"]["volumes"], json!([{"name": "names", "digest": digest}]), "{first}");
+    assert_eq!(first["body"]["pins"]["volumes"], json!([{"name": "names", "digest": digest}]), "{first}");
     for record in [first, last] {
         assert_eq!(record["environment"]["volumes"], json!([digest]), "{record}");
     }
