@@ -70,9 +70,9 @@ pub enum VolumeCaptureError {
         /// What is wrong with it.
         why: String,
     },
-    /// Crates that come from elsewhere than crates.io.
+    /// Crates that come from elsewhere than the registry `crates-io`.
     #[error(
-        "only crates of crates.io are captured, and these are not: {}; nothing was captured. Depend on their published \
+        "only crates of the registry `crates-io` are captured, and these are not: {}; nothing was captured. Depend on their published \
          versions, or keep them in the repository as path dependencies",
         .0.join(", ")
     )]

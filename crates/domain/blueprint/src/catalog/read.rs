@@ -125,7 +125,7 @@ fn read_volume(cursor: &Cursor<'_>, names: &mut Distinct<VolumeName>) -> Read<Vo
 /// A volume by its digest, for the reason that an image is.
 fn read_volume_digest(cursor: &Cursor<'_>) -> Read<Digest> {
     let text = cursor.exact_text()?;
-    text.parse().map_err(|_| {
+    text.parse::<Digest>().map_err(|_| {
         let message = format!("{} names {}, which is not a digest", cursor.name(), quoted(text));
         let finding = Finding::new(ProblemCode::VolumeNotPinned, message, "a name can change its meaning");
         cursor.refuse(finding.with_help(if text.starts_with(VOLUME_MARK) {

@@ -170,7 +170,7 @@ fn a_command_names_volumes_by_digest_and_says_nothing_of_those_that_it_does_not_
         (format!("[{}]", one.replace("cargo", "../cargo")), ProblemCode::Malformed),
         (format!("[{}]", one.replace("cargo", "Cargo")), ProblemCode::Malformed),
         (format!("[{}]", one.replace("cargo", "\"\"")), ProblemCode::Malformed),
-        (format!("[{}]", one.replace("cargo", "1x")), ProblemCode::Malformed),
+        (format!("[{}]", one.replace("cargo", "\"1x\"")), ProblemCode::Malformed),
         (format!("[{}]", one.replace(IMAGE, "cargo")), ProblemCode::VolumeNotPinned),
         (format!("[{}]", one.replace(IMAGE, "${volume.cargo}")), ProblemCode::VolumeNotPinned),
         (format!("[{}]", one.replace(IMAGE, &IMAGE.to_uppercase())), ProblemCode::VolumeNotPinned),
