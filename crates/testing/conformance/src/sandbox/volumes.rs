@@ -104,7 +104,7 @@ pub async fn a_volume_is_executable_and_never_written(bench: &Bench) {
         assert_eq!(seen.ending, Ending::Exited { code: 0 }, "{words:?}");
     }
     if cfg!(target_arch = "x86_64") {
-        // mount(path, remount), umount2(path) and mount_setattr
+        // mount(source, target, ...) and umount2(target, MNT_DETACH)
         for words in
             [["path-call", "165", "/volumes/cargo", "0x20"], ["path-call", "166", "/volumes/cargo", "2"]]
         {
