@@ -203,6 +203,7 @@ pub(super) const EDGES: &[Edges] = &[
 /// Dev-dependencies on crates of ours that the crate does not have as normal ones; what lies in [`FOR_EVERY_TEST`] needs
 /// no line.
 pub(super) const DEV_EDGES: &[Edges] = &[
+    ("ambit-images", &["ambit-gates", "ambit-runtime-system", "ambit-sandbox-linux"]),
     ("ambit-orchestrator", &["ambit-policy-rules"]),
     (
         "ambit-verify-trace",
@@ -225,7 +226,10 @@ pub(super) const DOMAIN_EXTERNAL: &[Edges] = &[
     ("ambit-policy", &["serde", "thiserror"]),
     ("ambit-gates", &["serde"]),
     ("ambit-revision", &["memchr", "serde", "similar", "thiserror"]),
-    ("ambit-blueprint", &["saphyr-parser", "serde", "serde_json", "strsim", "thiserror"]),
+    (
+        "ambit-blueprint",
+        &["saphyr-parser", "serde", "serde_json", "serde_path_to_error", "strsim", "thiserror"],
+    ),
     ("ambit-oracle", &["serde_json", "thiserror", "toml"]),
     ("ambit-run", &["serde", "serde_json", "thiserror"]),
     ("ambit-evidence", &["ed25519-dalek", "serde", "thiserror"]),

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every test, the cheap rules, and a sample of breaks replayed.
 
+mod locked;
 mod needs;
 mod output;
 mod tally;
@@ -36,7 +37,7 @@ pub(crate) fn run(words: &[String]) -> Result<Verdict, Failure> {
 
     let workspace = Workspace::open()?;
     let seed = seed.unwrap_or_else(|| seed_of(workspace.texts.values().map(String::as_str)));
-    let missing = if install { needs::install_missing()? } else { needs::missing() };
+    let missing = if install { needs::install_missing(&workspace)? } else { needs::missing(&workspace) };
     let (ended_well, tally) = output::run_tests(&workspace, &filter)?;
     let tests = Verdict::green_if(ended_well && tally.ran() > 0).and(cases_verdict(&workspace, &tally));
     let mut parts = Parts { tests, rules: None, breaks: None };

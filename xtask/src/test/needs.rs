@@ -1,82 +1,110 @@
-//! What the tests need of the machine, how it is found, and which Debian or Python package brings it.
+//! What the tests need of the machine, how it is found, and which package of Debian, Python or Node brings it.
 
 use std::process::Command;
 
+use super::locked::{Language, Locked};
 use crate::cargo;
 use crate::failure::Failure;
+use crate::workspace::Workspace;
 
 #[derive(Debug)]
 pub(super) struct Need {
     pub(super) name: &'static str,
-    /// A command that succeeds where it is there.
-    found_by: &'static [&'static str],
-    apt: &'static [&'static str],
-    pip: &'static [&'static str],
+    source: Source,
     /// What becomes of the tests without it.
     pub(super) tests: &'static str,
+}
+
+#[derive(Debug)]
+enum Source {
+    Machine {
+        /// A command that succeeds where it is there.
+        found_by: &'static [&'static str],
+        apt: &'static [&'static str],
+    },
+    Locked(Locked),
 }
 
 const NEEDS: &[Need] = &[
     Need {
         name: "a C compiler",
-        found_by: &["cc", "--version"],
-        apt: &["gcc", "libc6-dev"],
-        pip: &[],
+        source: Source::Machine { found_by: &["cc", "--version"], apt: &["gcc", "libc6-dev"] },
         tests: "nothing can be linked without it",
     },
     Need {
         name: "git",
-        found_by: &["git", "--version"],
-        apt: &["git"],
-        pip: &[],
+        source: Source::Machine { found_by: &["git", "--version"], apt: &["git"] },
         tests: "the rules and the tests that compare with git are skipped by name",
     },
     Need {
         name: "python3",
-        found_by: &["python3", "-c", "import unittest"],
-        apt: &["python3"],
-        pip: &[],
+        source: Source::Machine { found_by: &["python3", "-c", "import unittest"], apt: &["python3"] },
         tests: "tests whose job is written in Python are skipped by name",
     },
     Need {
         name: "openssl",
-        found_by: &["openssl", "version"],
-        apt: &["openssl"],
-        pip: &[],
+        source: Source::Machine { found_by: &["openssl", "version"], apt: &["openssl"] },
         tests: "tests that let another tool verify signatures are skipped by name",
     },
     Need {
         name: "node",
-        found_by: &["node", "--version"],
-        apt: &["nodejs"],
-        pip: &[],
+        source: Source::Machine { found_by: &["node", "--version"], apt: &["nodejs"] },
         tests: "tests that run Node's own test runner are skipped by name",
     },
     Need {
+        name: "pip",
+        source: Source::Machine { found_by: &["python3", "-m", "pip", "--version"], apt: &["python3-pip"] },
+        tests: "the Python packages below can not be installed",
+    },
+    Need {
+        name: "npm",
+        source: Source::Machine { found_by: &["npm", "--version"], apt: &["npm"] },
+        tests: "the Node packages below can not be installed",
+    },
+    Need {
+        name: "the vendors' model clients for Python",
+        source: Source::Locked(Locked {
+            language: Language::Python,
+            lock: "crates/testing/model-server/tests/sdks/requirements.txt",
+        }),
+        tests: "tests in which they converse with the model server are skipped by name",
+    },
+    Need {
+        name: "the vendors' model clients for Node",
+        source: Source::Locked(Locked {
+            language: Language::Node,
+            lock: "crates/testing/model-server/tests/sdks/package-lock.json",
+        }),
+        tests: "tests in which they converse with the model server are skipped by name",
+    },
+    Need {
         name: "unshare",
-        found_by: &["unshare", "--version"],
-        apt: &["util-linux"],
-        pip: &[],
+        source: Source::Machine { found_by: &["unshare", "--version"], apt: &["util-linux"] },
         tests: "tests on a file system of their own are skipped by name",
     },
 ];
 
 /// What is not there.
-pub(super) fn missing() -> Vec<&'static Need> {
-    NEEDS.iter().filter(|need| !is_there(need)).collect()
+pub(super) fn missing(workspace: &Workspace) -> Vec<&'static Need> {
+    NEEDS.iter().filter(|need| !is_there(need, workspace)).collect()
 }
 
 /// Installs what is not there. What is missing even then is a failure.
-pub(super) fn install_missing() -> Result<Vec<&'static Need>, Failure> {
-    let wanted = missing();
+pub(super) fn install_missing(workspace: &Workspace) -> Result<Vec<&'static Need>, Failure> {
+    let wanted = missing(workspace);
     if wanted.is_empty() {
         return Ok(wanted);
     }
     let names: Vec<_> = wanted.iter().map(|need| need.name).collect();
     println!("installing {}", names.join(", "));
-    let packages =
-        |of: fn(&Need) -> &'static [&'static str]| wanted.iter().flat_map(move |need| of(need)).copied();
-    let apt: Vec<&str> = packages(|need| need.apt).collect();
+    let mut apt: Vec<&str> = Vec::new();
+    let mut locked: Vec<&Locked> = Vec::new();
+    for need in wanted {
+        match &need.source {
+            Source::Machine { apt: packages, .. } => apt.extend(*packages),
+            Source::Locked(packages) => locked.push(packages),
+        }
+    }
     if !apt.is_empty() {
         let apt_get = || {
             let mut command = Command::new("apt-get");
@@ -86,20 +114,33 @@ pub(super) fn install_missing() -> Result<Vec<&'static Need>, Failure> {
         cargo::text(apt_get().arg("update"))?;
         cargo::text(apt_get().args(["install", "--yes", "--no-install-recommends"]).args(&apt))?;
     }
-    let pip: Vec<&str> = packages(|need| need.pip).collect();
-    if !pip.is_empty() {
-        cargo::text(
-            Command::new("python3").args(["-m", "pip", "install", "--break-system-packages"]).args(&pip),
-        )?;
-    }
-    match missing().as_slice() {
+    install_locked(&locked, workspace)?;
+    match missing(workspace).as_slice() {
         [] => Ok(Vec::new()),
         [first, ..] => Err(Failure::new(format!("{} was installed and is still not found", first.name))),
     }
 }
 
-fn is_there(need: &Need) -> bool {
-    need.found_by.split_first().is_some_and(|(program, words)| cargo::answers(program, words))
+/// All at once: each waits for a registry most of the time.
+fn install_locked(locked: &[&Locked], workspace: &Workspace) -> Result<(), Failure> {
+    std::thread::scope(|scope| {
+        let under_way: Vec<_> =
+            locked.iter().map(|packages| scope.spawn(|| packages.install(workspace))).collect();
+        under_way.into_iter().try_for_each(|thread| {
+            thread.join().unwrap_or_else(|_| Err(Failure::new("an installation ended in a panic")))
+        })
+    })
+}
+
+fn is_there(need: &Need, workspace: &Workspace) -> bool {
+    match &need.source {
+        Source::Machine { found_by, .. } => is_found(found_by),
+        Source::Locked(packages) => packages.is_there(workspace),
+    }
+}
+
+fn is_found(found_by: &[&str]) -> bool {
+    found_by.split_first().is_some_and(|(program, words)| cargo::answers(program, words))
 }
 
 #[cfg(test)]
@@ -108,20 +149,20 @@ mod tests {
 
     #[test]
     fn every_need_says_how_it_is_found_and_what_brings_it() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         for need in NEEDS {
-            assert!(
-                need.found_by.len() > 1 && !(need.apt.is_empty() && need.pip.is_empty()),
-                "{}",
-                need.name
-            );
+            let complete = match &need.source {
+                Source::Machine { found_by, apt } => found_by.len() > 1 && !apt.is_empty(),
+                Source::Locked(packages) => root.join(packages.lock).is_file(),
+            };
+            assert!(complete, "{}", need.name);
         }
     }
 
     #[test]
     fn a_program_that_is_not_there_is_missed_and_one_that_is_there_is_not() {
-        let need = |found_by| Need { name: "x", found_by, apt: &[], pip: &[], tests: "" };
-        assert!(is_there(&need(&["cargo", "--version"])));
-        assert!(!is_there(&need(&["ambit-no-such-program", "--version"])));
-        assert!(!is_there(&need(&["cargo", "--no-such-flag"])));
+        assert!(is_found(&["cargo", "--version"]));
+        assert!(!is_found(&["ambit-no-such-program", "--version"]));
+        assert!(!is_found(&["cargo", "--no-such-flag"]));
     }
 }

@@ -8,6 +8,7 @@
 
 mod conduct;
 mod fill;
+mod schema;
 mod transcript;
 
 use ambit_ids::{AgentId, Digest, MicroUsd};
@@ -16,6 +17,7 @@ use ambit_ports::agent::{Agent, AgentAnswer, AgentError, TurnOffer};
 use async_trait::async_trait;
 use serde_json::Value;
 
+pub use schema::{KIND, schema};
 use transcript::Line;
 pub use transcript::{Conduct, Transcript, TranscriptError};
 

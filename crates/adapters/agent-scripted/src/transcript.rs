@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ambit_blueprint::{DocumentError, read_untyped};
+use ambit_blueprint::{DocumentError, read_typed};
 use ambit_ids::{Digest, DocumentName, MicroUsd};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -51,15 +51,27 @@ pub enum Conduct {
     Flood,
 }
 
+impl Conduct {
+    /// Every way.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Finish,
+        Self::Silence,
+        Self::Lie,
+        Self::Loop,
+        Self::Overspend,
+        Self::Shell,
+        Self::Obey,
+        Self::Prose,
+        Self::Flood,
+    ];
+}
+
 /// Why a file is no transcript.
 #[derive(Debug, thiserror::Error)]
 pub enum TranscriptError {
     /// It is no document.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// It is a document of another shape.
-    #[error("the transcript is malformed: {0}")]
-    Shape(#[source] serde_json::Error),
     /// It names a patch that was not given with it.
     #[error("the transcript names the patch {0}, which is not beside it")]
     PatchMissing(String),
@@ -85,7 +97,7 @@ impl TranscriptError {
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Document(_) | Self::Shape(_) => "TRANSCRIPT_MALFORMED",
+            Self::Document(error) => error.code(),
             Self::PatchMissing(_) => "TRANSCRIPT_PATCH_MISSING",
             Self::Cost { .. } => "TRANSCRIPT_COST",
             Self::Name(_) => "TRANSCRIPT_NAME",
@@ -166,9 +178,8 @@ impl Transcript {
         bytes: &[u8],
         patches: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, TranscriptError> {
-        let value = read_untyped(&file.to_string_lossy(), bytes)?;
-        let Form { api_version: ApiVersion::V1, kind: Kind::AgentTranscript, metadata, spec } =
-            serde_json::from_value(value.clone()).map_err(TranscriptError::Shape)?;
+        let (form, value) = read_typed(&file.to_string_lossy(), bytes)?;
+        let Form { api_version: ApiVersion::V1, kind: Kind::AgentTranscript, metadata, spec } = form;
         let mut used = BTreeMap::new();
         let mut lines = Vec::with_capacity(spec.turns.len());
         for (number, turn) in spec.turns.into_iter().enumerate() {
@@ -334,10 +345,10 @@ mod tests {
     fn a_patch_that_is_not_there_an_unknown_field_and_a_strange_cost_are_refused() {
         for (spec, code) in [
             ("spec: {turnQuoteUsd: 0, turns: [{patch: b.patch}], then: finish}", "TRANSCRIPT_PATCH_MISSING"),
-            ("spec: {turnQuoteUsd: 0, turns: [{shell: ls}], then: finish}", "TRANSCRIPT_MALFORMED"),
-            ("spec: {turnQuoteUsd: -1, then: finish}", "TRANSCRIPT_MALFORMED"),
+            ("spec: {turnQuoteUsd: 0, turns: [{shell: ls}], then: finish}", "DOCUMENT_UNKNOWN_FIELD"),
+            ("spec: {turnQuoteUsd: -1, then: finish}", "DOCUMENT_MALFORMED_VALUE"),
             ("spec: {turnQuoteUsd: \"-1\", then: finish}", "TRANSCRIPT_COST"),
-            ("spec: {turnQuoteUsd: 0, then: improvise}", "TRANSCRIPT_MALFORMED"),
+            ("spec: {turnQuoteUsd: 0, then: improvise}", "DOCUMENT_UNKNOWN_WORD"),
         ] {
             assert_eq!(read(spec).unwrap_err().code(), code, "{spec}");
         }

@@ -9,9 +9,8 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::ask::ask;
+use crate::ask::{ask, question};
 use crate::error::CaptureError;
 use crate::manifest::open_regular;
 use crate::plan::Node;
@@ -101,12 +100,7 @@ impl Bytecode<'_> {
     }
 
     fn compile<'a>(&self, sources: impl Iterator<Item = &'a Path>) -> Result<Vec<u8>, CaptureError> {
-        let mut command = Command::new(self.interpreter);
-        for (variable, _) in
-            std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("PYTHON"))
-        {
-            command.env_remove(variable);
-        }
+        let mut command = question(self.interpreter);
         // Before Python 3.11 the order of constant sets followed the seed.
         command.env("PYTHONHASHSEED", "0").args(["-s", "-S", "-B", "-c", COMPILER]).args(sources);
         ask(&mut command).map_err(|why| self.unanswered(why))
@@ -150,7 +144,7 @@ mod tests {
 
         let compiled = bytecode.of(&sources).unwrap();
         let [(path, node)] = &compiled[..] else { panic!("one source can be compiled: {compiled:?}") };
-        ask(Command::new(&python.executable).args(["-m", "py_compile"]).arg(&source)).unwrap();
+        ask(question(&python.executable).args(["-m", "py_compile"]).arg(&source)).unwrap();
         assert!(bytecode.valid(&source, path).is_some(), "py_compile writes where Python looks");
         assert_eq!(bytecode.of(&sources).unwrap(), compiled);
 

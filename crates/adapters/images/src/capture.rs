@@ -8,6 +8,7 @@ use ambit_ports::images::Image;
 
 use crate::closure::Closure;
 use crate::error::CaptureError;
+use crate::go::COMPILER as GO_COMPILER;
 use crate::left_out::LeftOut;
 use crate::loader::Loader;
 use crate::plan::{Plan, Share};
@@ -21,8 +22,8 @@ pub struct CaptureRequest {
     pub name: ImageName,
     /// The tools, 1 to [`limits::CAPTURED_TOOLS`](crate::limits::CAPTURED_TOOLS).
     pub tools: Vec<Tool>,
-    /// Where tools are looked for, in order: the directories of `PATH`. A version manager that stands there answers for
-    /// the directory in which this process stands.
+    /// Where tools are looked for, in order: the directories of `PATH`. A version manager that stands there answers as it
+    /// does where no project lies: by its own settings and its variables, such as `RUSTUP_TOOLCHAIN`.
     pub search_path: Vec<PathBuf>,
 }
 
@@ -79,7 +80,10 @@ pub(crate) fn plan(request: &CaptureRequest) -> Result<Planned, CaptureError> {
     for tool in &tools {
         check_call(&closure.plan, tool)?;
     }
-    let Closure { plan, left_out, index_directories, .. } = closure;
+    let Closure { plan, mut left_out, index_directories, .. } = closure;
+    left_out.extend(missing_linker(&plan, &tools));
+    // One tool may have missed what another one brought later.
+    left_out.retain(|left| left.what != Path::new(GO_COMPILER) || !is_callable(&plan, &left.what));
     Ok(Planned { plan, index_directories, tools, left_out: left_out.into_iter().collect() })
 }
 
@@ -106,6 +110,18 @@ fn locate(request: &CaptureRequest) -> Result<BTreeMap<&str, PathBuf>, CaptureEr
         }
     }
     if missing.is_empty() { Ok(found) } else { Err(CaptureError::ToolsMissing(missing)) }
+}
+
+/// Rust compiles without a compiler of C, but calls one to link.
+fn missing_linker(plan: &Plan, tools: &[CapturedTool]) -> Option<LeftOut> {
+    let links = |tool: &&CapturedTool| matches!(tool.name.as_str(), "cargo" | "cargo-clippy" | "rustc");
+    let tool = tools.iter().find(links)?;
+    let why = format!("{} calls it to link programs and build scripts, and it was not named", tool.name);
+    (!is_callable(plan, Path::new("cc"))).then(|| LeftOut { what: "cc".into(), why })
+}
+
+fn is_callable(plan: &Plan, name: &Path) -> bool {
+    PROGRAM_DIRECTORIES.iter().any(|directory| plan.get(&Path::new(directory).join(name)).is_some())
 }
 
 /// Checks that the name of a tool calls that tool inside the image, and not something else that was taken along.

@@ -5,11 +5,14 @@
 //! ROOT/staging/                   images that are being written; whatever lies here without the lock is debris
 //! ROOT/sha256-HEX/rootfs/         an image, sealed
 //! ROOT/sha256-HEX/image.json      its record, in canonical form
+//! ROOT/sha256-HEX/origin.json     where it came from, in canonical form; images of before there were imports have none
 //! ROOT/names/NAME                 the digest that the name stands for, and a line feed
 //! ROOT/volumes/                   volumes, in the same layout
 //! ```
 
-use std::collections::BTreeSet;
+mod prune;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -19,11 +22,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ambit_ids::{Digest, ImageName};
 use ambit_ports::images::{Image, ImageError};
 use rustix::fs::{FlockOperation, flock, syncfs};
+use serde::Serialize;
 
-use crate::capture::{CaptureReport, CaptureRequest, Planned};
+pub use self::prune::{NamedImages, PruneReport, PruneRequest, Pruned};
+use crate::capture::{CaptureReport, CaptureRequest};
 use crate::error::CaptureError;
+use crate::import::{ImportError, ImportReport, ImportRequest};
 use crate::manifest::{Tree, failed_at, open_regular};
-use crate::{capture, limits, stage};
+use crate::origin::{CapturedOrigin, Origin};
+use crate::{capture, import, limits, stage};
 
 /// The blocking half of [`DirectoryImages`](crate::DirectoryImages).
 #[derive(Clone, Debug)]
@@ -50,19 +57,46 @@ impl Directory {
         let planned = capture::plan(request)?;
         let _lock = self.lock()?;
         self.clear_staging()?;
-        let outcome = self.store(&request.name, &planned);
+        let tools = planned.tools.iter().map(|tool| tool.name.clone()).collect();
+        let origin = Origin::Captured(CapturedOrigin::of(&planned.tools, &planned.left_out));
+        let outcome = self.store(&request.name, tools, &origin, |root| {
+            stage::write(root, &planned.plan, &planned.index_directories)
+        });
         // A failure to tidy up must not hide the outcome; the next capture tidies again.
         let _ = self.clear_staging();
         let (image, reused) = outcome?;
         Ok(CaptureReport { image, reused, tools: planned.tools, left_out: planned.left_out })
     }
 
-    /// Writes an image where nobody looks, reads its digest from there, and moves it into place in one step.
-    fn store(&self, name: &ImageName, planned: &Planned) -> Result<(Image, bool), CaptureError> {
+    pub(crate) fn import(&self, request: &ImportRequest) -> Result<ImportReport, ImportError> {
+        let _lock = self.lock()?;
+        self.clear_staging()?;
+        let outcome = self.import_staged(request);
+        let _ = self.clear_staging();
+        outcome
+    }
+
+    fn import_staged(&self, request: &ImportRequest) -> Result<ImportReport, ImportError> {
+        let imported = import::read(request, &self.staging())?;
+        let origin = Origin::Imported(imported.origin.clone());
+        let (image, reused) = self.store(&request.name, imported.tools.clone(), &origin, |root| {
+            imported.write(root).map_err(ImportError::Store)
+        })?;
+        Ok(ImportReport { image, reused, origin: imported.origin, left_out: imported.left_out })
+    }
+
+    /// Has an image written where nobody looks, reads its digest from there, and moves it into place in one step.
+    fn store<E: From<ImageError>>(
+        &self,
+        name: &ImageName,
+        tools: Vec<String>,
+        origin: &Origin,
+        write: impl FnOnce(&Path) -> Result<(), E>,
+    ) -> Result<(Image, bool), E> {
         let staged = self.staging().join("image");
         DirBuilder::new().mode(0o755).create(&staged).map_err(failed_at(&staged))?;
         let root = staged.join("rootfs");
-        stage::write(&root, &planned.plan, &planned.index_directories)?;
+        write(&root)?;
         let tree = Tree::read(&root)?;
         let home = self.home(tree.digest);
         if home.symlink_metadata().is_ok() {
@@ -73,13 +107,12 @@ impl Directory {
         let image = Image {
             digest: tree.digest,
             name: name.to_string(),
-            tools: planned.tools.iter().map(|tool| tool.name.clone()).collect(),
+            tools,
             entries: tree.entries,
             size_bytes: tree.size_bytes,
         };
-        let record = staged.join("image.json");
-        let bytes = ambit_canonical::encode(&image).map_err(|error| failed_at(&record)(invalid(error)))?;
-        write_new(&record, bytes.as_bytes())?;
+        write_record(&staged.join("image.json"), &image)?;
+        write_record(&staged.join("origin.json"), origin)?;
         let open = File::open(&staged).map_err(failed_at(&staged))?;
         // One flush of the file system instead of one for each of some thousand files.
         syncfs(&open).map_err(|error| failed_at(&staged)(error.into()))?;
@@ -113,28 +146,51 @@ impl Directory {
     }
 
     pub(crate) fn list(&self) -> Result<Vec<Image>, ImageError> {
-        let mut images = Vec::new();
-        for digest in self.digests()? {
-            images.push(self.find(digest)?);
-        }
+        let images: Result<Vec<Image>, ImageError> =
+            self.digests()?.into_iter().map(|digest| self.find(digest)).collect();
+        let mut images = images?;
         images.sort_by(|a, b| (&a.name, a.digest).cmp(&(&b.name, b.digest)));
         Ok(images)
     }
 
-    /// The digests under which something lies here.
-    pub(crate) fn digests(&self) -> Result<Vec<Digest>, ImageError> {
-        let mut digests = Vec::new();
+    /// The digests under which something lies here, whether or not it is whole.
+    pub(crate) fn digests(&self) -> Result<BTreeSet<Digest>, ImageError> {
+        let mut digests = BTreeSet::new();
         for child in fs::read_dir(&self.root).map_err(failed_at(&self.root))? {
             let name = child.map_err(failed_at(&self.root))?.file_name();
             let digest = name
                 .to_str()
                 .and_then(|name| name.strip_prefix("sha256-"))
                 .map(|hex| format!("sha256:{hex}"));
-            if let Some(Ok(digest)) = digest.map(|digest| digest.parse()) {
-                digests.push(digest);
-            }
+            digests.extend(digest.and_then(|digest| digest.parse::<Digest>().ok()));
         }
         Ok(digests)
+    }
+
+    /// Every name with what it stands for.
+    pub(crate) fn all_names(&self) -> Result<BTreeMap<ImageName, Digest>, ImageError> {
+        let mut names = BTreeMap::new();
+        for child in fs::read_dir(self.names()).map_err(failed_at(&self.names()))? {
+            let name = child.map_err(failed_at(&self.names()))?.file_name();
+            let Some(Ok(name)) = name.to_str().map(str::parse::<ImageName>) else { continue };
+            if let Some(digest) = self.named(&name)? {
+                names.insert(name, digest);
+            }
+        }
+        Ok(names)
+    }
+
+    /// Where an image came from; `None` where that was not kept.
+    pub(crate) fn origin(&self, digest: Digest) -> Result<Option<Origin>, ImageError> {
+        self.find(digest)?;
+        let path = self.home(digest).join("origin.json");
+        let bytes = match read_within(&path, limits::ORIGIN_BYTES) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed_at(&path)(error)),
+        };
+        let limit = usize::try_from(limits::ORIGIN_BYTES).unwrap_or(usize::MAX);
+        ambit_canonical::decode(&bytes, limit).map(Some).map_err(|error| failed_at(&path)(invalid(error)))
     }
 
     pub(crate) fn find(&self, digest: Digest) -> Result<Image, ImageError> {
@@ -256,9 +312,18 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), ImageError> {
     written.map_err(failed_at(path))
 }
 
+fn write_record<T: Serialize>(path: &Path, record: &T) -> Result<(), ImageError> {
+    let bytes = ambit_canonical::encode(record).map_err(|error| failed_at(path)(invalid(error)))?;
+    write_new(path, bytes.as_bytes())
+}
+
 pub(crate) fn read_small(path: &Path) -> io::Result<Vec<u8>> {
+    read_within(path, limits::RECORD_BYTES)
+}
+
+fn read_within(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open_regular(path)?.take(limits::RECORD_BYTES + 1).read_to_end(&mut bytes)?;
+    open_regular(path)?.take(limit + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

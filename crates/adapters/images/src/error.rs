@@ -75,6 +75,19 @@ pub enum CaptureError {
         /// What is wrong with it.
         why: String,
     },
+    /// A script in Python needs packages beside the standard library.
+    #[error(
+        "{} needs the Python packages {}, and an image holds the standard library alone; nothing was captured. Capture \
+         `python3`, give the sandbox the packages as a volume, and call the tool as `python3 -m`",
+        script.display(),
+        packages.join(", ")
+    )]
+    PackagesMissing {
+        /// The script.
+        script: PathBuf,
+        /// The packages, sorted.
+        packages: Vec<String>,
+    },
     /// A shared library of a program is not on this machine.
     #[error(
         "{library} is not on this machine, and {} needs it; nothing was captured. Install the library, \
@@ -132,6 +145,7 @@ impl CaptureError {
             Self::Hidden { .. } => "IMAGE_PATH_HIDDEN",
             Self::Unreadable { .. } => "IMAGE_SOURCE_UNREADABLE",
             Self::NotAProgram { .. } => "IMAGE_TOOL_UNFIT",
+            Self::PackagesMissing { .. } => "IMAGE_PACKAGES_MISSING",
             Self::LibraryMissing { .. } => "IMAGE_LIBRARY_MISSING",
             Self::Unanswered { .. } => "IMAGE_TOOL_UNANSWERED",
             Self::NoLibraryIndex { .. } => "IMAGE_LIBRARY_INDEX_FAILED",

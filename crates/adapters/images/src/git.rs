@@ -3,9 +3,8 @@
 use std::fs::DirEntry;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::ask::ask;
+use crate::ask::{ask, question};
 use crate::closure::{Closure, head};
 use crate::error::CaptureError;
 use crate::left_out::LeftOut;
@@ -21,8 +20,7 @@ const NETWORKED: [&str; 7] = [
     "git-svn",
 ];
 
-/// Takes the parts of the git at `program`. Answers the programs among them, as paths without links: what they need is
-/// still to be taken.
+/// Takes the parts of the git at `program`. Answers the programs among them: what they need is still to be taken.
 pub(crate) fn take(closure: &mut Closure<'_>, program: &Path) -> Result<Vec<PathBuf>, CaptureError> {
     let programs = ask_path(program, "--exec-path")?;
     let mut left_out = Vec::new();
@@ -32,13 +30,12 @@ pub(crate) fn take(closure: &mut Closure<'_>, program: &Path) -> Result<Vec<Path
         reason.is_none()
     })?;
     closure.left_out.extend(left_out);
-    let started = files.iter().map(|file| closure.plan.take(file)).collect::<Result<_, _>>()?;
     // There is no question whose answer is the templates; they lie beside the manual.
     let templates = ask_path(program, "--info-path")?.parent().map(|share| share.join("git-core/templates"));
     if let Some(templates) = templates.filter(|templates| templates.is_dir()) {
         closure.tree(&templates, |_, _| true)?;
     }
-    Ok(started)
+    Ok(files)
 }
 
 fn reason_against(child: &DirEntry) -> Option<&'static str> {
@@ -52,12 +49,12 @@ fn reason_against(child: &DirEntry) -> Option<&'static str> {
     (!shell).then_some("it needs another interpreter than the shell")
 }
 
-fn ask_path(program: &Path, question: &str) -> Result<PathBuf, CaptureError> {
+fn ask_path(program: &Path, option: &str) -> Result<PathBuf, CaptureError> {
     let unanswered = |why| CaptureError::Unanswered { program: program.to_path_buf(), why };
-    let answer = ask(Command::new(program).arg(question).env_remove("GIT_EXEC_PATH")).map_err(unanswered)?;
+    let answer = ask(question(program).arg(option)).map_err(unanswered)?;
     let path = Path::new(std::ffi::OsStr::from_bytes(answer.trim_ascii_end()));
     if !path.is_absolute() {
-        return Err(unanswered(format!("`{question}` named {path:?}")));
+        return Err(unanswered(format!("`{option}` named {path:?}")));
     }
     Ok(path.to_path_buf())
 }

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::ask::ask;
+use crate::ask::{ask, question};
 use crate::elf::{self, Architecture, ElfError, Linkage};
 
 /// Where the program that writes the index of shared libraries lies; it is rarely in an ordinary user's `PATH`.
@@ -91,7 +90,7 @@ pub(crate) struct Loader {
 impl Loader {
     /// Reads the index of this machine. Without `ldconfig` it is empty, as it is where there is no index at all.
     pub(crate) fn of_this_machine() -> Self {
-        let listing = ldconfig().and_then(|program| ask(Command::new(program).arg("-p")).ok());
+        let listing = ldconfig().and_then(|program| ask(question(program).arg("-p")).ok());
         Self::from_listing(&listing.unwrap_or_default())
     }
 

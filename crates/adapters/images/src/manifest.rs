@@ -22,7 +22,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -30,8 +30,8 @@ use std::path::{Path, PathBuf};
 use ambit_ids::{ByteCount, Digest};
 use ambit_ports::images::ImageError;
 use rustix::fs::OFlags;
-use sha2::{Digest as _, Sha256};
 
+use crate::contents::{self, Unread};
 use crate::limits;
 
 const HEADER: &[u8] = b"ambit image 1\n";
@@ -98,24 +98,34 @@ impl Tree {
             root,
             most_entries,
             entries: BTreeMap::new(),
-            contents: BTreeMap::new(),
-            size_bytes: 0,
+            files: Vec::new(),
+            inodes: BTreeMap::new(),
+            unread: Vec::new(),
         };
         let mut pending = vec![PathBuf::new()];
         while let Some(directory) = pending.pop() {
             reading.directory(directory, &mut pending)?;
         }
-        Ok(reading.finish(header))
+        reading.finish(header)
     }
+}
+
+/// A file that was seen, and the place of its content among those that are to be read.
+struct Sighted {
+    path: Vec<u8>,
+    mode: u32,
+    size_bytes: u64,
+    content: usize,
 }
 
 struct Reading<'a> {
     root: &'a Path,
     most_entries: usize,
     entries: BTreeMap<Vec<u8>, Entry>,
-    /// The digest of every inode with several names, so that it is read once.
-    contents: BTreeMap<(u64, u64), Digest>,
-    size_bytes: u64,
+    files: Vec<Sighted>,
+    /// The content of every inode, so that one with several names is read once.
+    inodes: BTreeMap<(u64, u64), usize>,
+    unread: Vec<Unread>,
 }
 
 impl Reading<'_> {
@@ -131,54 +141,57 @@ impl Reading<'_> {
             if metadata.is_dir() {
                 pending.push(path);
             } else {
-                let entry = self.leaf(&full, &metadata).map_err(failed_at(&full))?;
-                self.insert(path.into_os_string(), entry)?;
+                self.leaf(path.into_os_string(), full, &metadata)?;
             }
         }
         self.insert(path.into_os_string(), Entry::Directory { mode })
     }
 
-    fn leaf(&mut self, full: &Path, metadata: &Metadata) -> io::Result<Entry> {
+    fn leaf(&mut self, path: OsString, full: PathBuf, metadata: &Metadata) -> Result<(), ImageError> {
         let mode = metadata.mode() & 0o7777;
         if metadata.is_symlink() {
-            return Ok(Entry::Link { target: fs::read_link(full)?.into_os_string().into_vec() });
+            let target = fs::read_link(&full).map_err(failed_at(&full))?.into_os_string().into_vec();
+            return self.insert(path, Entry::Link { target });
         }
         if !metadata.is_file() {
-            return Ok(Entry::Other { mode });
+            return self.insert(path, Entry::Other { mode });
         }
-        let inode = (metadata.dev(), metadata.ino());
-        let content = match self.contents.get(&inode) {
-            Some(known) => *known,
-            None => {
-                let content = digest_file(full)?;
-                if metadata.nlink() > 1 {
-                    self.contents.insert(inode, content);
-                }
-                self.size_bytes += metadata.len();
-                content
-            }
-        };
-        Ok(Entry::File { mode, size_bytes: metadata.len(), content })
+        let size_bytes = metadata.len();
+        let content = *self.inodes.entry((metadata.dev(), metadata.ino())).or_insert_with(|| {
+            self.unread.push(Unread { path: full, size_bytes });
+            self.unread.len() - 1
+        });
+        self.files.push(Sighted { path: path.into_vec(), mode, size_bytes, content });
+        self.check_count()
     }
 
     fn insert(&mut self, path: OsString, entry: Entry) -> Result<(), ImageError> {
         self.entries.insert(path.into_vec(), entry);
+        self.check_count()
+    }
+
+    fn check_count(&self) -> Result<(), ImageError> {
         // The root is an entry, too.
-        if self.entries.len() > self.most_entries.saturating_add(1) {
+        if self.entries.len() + self.files.len() > self.most_entries.saturating_add(1) {
             let reason = format!("more than {} entries", self.most_entries);
             return Err(failed_at(self.root)(io::Error::new(io::ErrorKind::InvalidData, reason)));
         }
         Ok(())
     }
 
-    fn finish(self, header: &[u8]) -> Tree {
+    fn finish(mut self, header: &[u8]) -> Result<Tree, ImageError> {
+        let contents = contents::digests(&self.unread)?;
+        for Sighted { path, mode, size_bytes, content } in self.files {
+            self.entries.insert(path, Entry::File { mode, size_bytes, content: contents[content] });
+        }
         let mut manifest = header.to_vec();
         let mut entries = 0;
         for (path, entry) in &self.entries {
             entry.write(path, &mut manifest);
             entries += u64::from(!matches!(entry, Entry::Directory { .. }));
         }
-        Tree { digest: Digest::of(&manifest), entries, size_bytes: ByteCount::new(self.size_bytes) }
+        let size_bytes = self.unread.iter().map(|file| file.size_bytes).sum();
+        Ok(Tree { digest: Digest::of(&manifest), entries, size_bytes: ByteCount::new(size_bytes) })
     }
 }
 
@@ -190,18 +203,6 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     Ok(file)
-}
-
-fn digest_file(path: &Path) -> io::Result<Digest> {
-    let mut file = open_regular(path)?;
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 128 << 10];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(Digest::from_bytes(hasher.finalize().into())),
-            read => hasher.update(&buffer[..read]),
-        }
-    }
 }
 
 /// Makes of an I/O error one that names its place.

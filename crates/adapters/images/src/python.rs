@@ -5,11 +5,10 @@ use std::ffi::OsStr;
 use std::fs::{DirEntry, FileType};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde::Deserialize;
 
-use crate::ask::ask;
+use crate::ask::{ask, question};
 use crate::bytecode::Bytecode;
 use crate::closure::Closure;
 use crate::error::CaptureError;
@@ -27,6 +26,24 @@ json.dump({
     'magic': list(importlib.util.MAGIC_NUMBER),
     'tag': sys.implementation.cache_tag,
 }, sys.stdout)";
+
+/// Asks which packages a script imports that are not of the standard library. What it imports only where it can, or only
+/// in a function, is not looked at; nothing of it is run.
+const IMPORTS: &str = "\
+import ast, importlib.util, json, sys
+names = set()
+try:
+    with open(sys.argv[1], 'rb') as script:
+        body = ast.parse(script.read(1 << 20)).body
+except (SyntaxError, ValueError, RecursionError):
+    body = []
+for node in body:
+    if isinstance(node, ast.Import):
+        names.update(alias.name.split('.')[0] for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and not node.level:
+        names.add(node.module.split('.')[0])
+is_there = lambda name: name in sys.modules or importlib.util.find_spec(name) is not None
+json.dump(sorted(name for name in names if not is_there(name)), sys.stdout)";
 
 /// Parts of the standard library that serve its own tests, installing, or a screen. Directories, at any depth.
 const UNWANTED_DIRECTORIES: [&str; 9] = [
@@ -69,8 +86,7 @@ impl Python {
     /// Asks the program at `program`, which need not be the interpreter itself.
     pub(crate) fn ask(program: &Path) -> Result<Self, CaptureError> {
         let unanswered = |why| CaptureError::Unanswered { program: program.to_path_buf(), why };
-        let answer =
-            ask(Command::new(program).args(["-I", "-S", "-B", "-c", QUESTION])).map_err(unanswered)?;
+        let answer = ask(question(program).args(["-I", "-S", "-B", "-c", QUESTION])).map_err(unanswered)?;
         let python: Self =
             serde_json::from_slice(&answer).map_err(|error| unanswered(format!("unreadable ({error})")))?;
         let paths = python.libraries.iter().chain([&python.executable]).chain(&python.modules);
@@ -78,6 +94,15 @@ impl Python {
             return Err(unanswered(format!("{path:?} is no absolute path")));
         }
         Ok(python)
+    }
+
+    /// The packages without which the script at `script` does not start: the interpreter's standard library, which is all
+    /// that an image holds, does not have them.
+    pub(crate) fn packages_of(interpreter: &Path, script: &Path) -> Result<Vec<String>, CaptureError> {
+        let unanswered = |why| CaptureError::Unanswered { program: interpreter.to_path_buf(), why };
+        let answer = ask(question(interpreter).args(["-I", "-S", "-B", "-c", IMPORTS]).arg(script));
+        serde_json::from_slice(&answer.map_err(unanswered)?)
+            .map_err(|error| unanswered(format!("unreadable ({error})")))
     }
 
     /// Takes everything beside the interpreter, which is loaded as `program`.
@@ -140,5 +165,28 @@ mod tests {
         for other in ["pythonw", "python3-config", "python3.11-config", "ipython", "pypy3", "git"] {
             assert!(!is_called(other), "{other}");
         }
+    }
+    #[test]
+    fn a_script_tells_the_packages_that_it_cannot_do_without() {
+        let Ok(python) = Python::ask(Path::new("python3")) else {
+            println!("skipped: PYTHON_ABSENT a_script_tells_the_packages_that_it_cannot_do_without");
+            return;
+        };
+        let directory = tempfile::tempdir().unwrap();
+        let script = directory.path().join("script");
+        let packages = |text: &str| {
+            std::fs::write(&script, text).unwrap();
+            Python::packages_of(&python.executable, &script).unwrap()
+        };
+        assert_eq!(packages("import sys, os.path\nfrom json import dumps\n"), [] as [&str; 0]);
+        assert_eq!(
+            packages("import sys\nfrom no_such_a.b import c\nimport no_such_d.e as f\n"),
+            ["no_such_a", "no_such_d"]
+        );
+        assert_eq!(packages("try:\n    import no_such_a\nexcept ImportError:\n    pass\n"), [] as [&str; 0]);
+        assert_eq!(packages("print 'old'\nimport no_such_a\n"), [] as [&str; 0]);
+        let ran = directory.path().join("ran");
+        packages(&format!("open({:?}, 'w')\n", ran.to_str().unwrap()));
+        assert!(!ran.exists(), "a script is read and not run");
     }
 }

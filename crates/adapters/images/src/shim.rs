@@ -3,13 +3,30 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::ask::ask;
+use crate::ask::{ask, question};
 use crate::error::CaptureError;
 
 /// Managers that are started under the names of the programs that they stand for.
 const LINKED_MANAGERS: [&str; 2] = ["mise", "rustup"];
+
+/// Programs that keep what compilers made, and are put into `PATH` under the names of these.
+const CACHES: [&str; 4] = ["ccache", "distcc", "icecc", "sccache"];
+
+/// The first program of this name that is no cache in front of it: `found`, or one that lies behind it in `search_path`.
+/// Where there is none it is `found`.
+pub(crate) fn behind_caches(found: &Path, name: &str, search_path: &[PathBuf]) -> PathBuf {
+    let is_cache = |path: &Path| {
+        let real = path.canonicalize().unwrap_or_default();
+        CACHES.iter().any(|cache| name != *cache && real.file_name() == Some(OsStr::new(cache)))
+    };
+    if !is_cache(found) {
+        return found.to_path_buf();
+    }
+    let directories = search_path.iter().filter(|directory| directory.is_absolute());
+    let mut candidates = directories.map(|directory| directory.join(name)).filter(|path| path.is_file());
+    candidates.find(|path| !is_cache(path)).unwrap_or_else(|| found.to_path_buf())
+}
 
 /// The program behind `path`, which is called as `name`; `path` itself where no version manager stands in between.
 ///
@@ -20,7 +37,7 @@ pub(crate) fn program_behind(path: &Path, name: &str, head: &[u8]) -> Result<Pat
         return Ok(path.to_path_buf());
     };
     let unanswered = |why| CaptureError::Unanswered { program: manager.clone(), why };
-    let answer = ask(Command::new(&manager).args(["which", name])).map_err(unanswered)?;
+    let answer = ask(question(&manager).args(["which", name])).map_err(unanswered)?;
     let program = Path::new(OsStr::from_bytes(answer.trim_ascii_end()));
     if program.is_absolute() && program.is_file() && program != path {
         Ok(program.to_path_buf())
@@ -44,4 +61,31 @@ fn manager_of_line(line: &str) -> Option<PathBuf> {
     let manager = manager.trim_matches(['"', '\'']);
     let is_plain = manager.starts_with('/') || !manager.contains(['/', '$']);
     (first == "exec" && third == "exec" && is_plain).then(|| PathBuf::from(manager))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_compiler_is_found_behind_its_cache() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |path: &str| directory.path().join(path);
+        for directory in ["first", "second"] {
+            std::fs::create_dir(at(directory)).unwrap();
+        }
+        for file in ["ccache", "second/cc"] {
+            std::fs::write(at(file), "").unwrap();
+        }
+        for link in ["first/cc", "first/c++"] {
+            symlink(at("ccache"), at(link)).unwrap();
+        }
+        let search_path = [PathBuf::from("."), at("first"), at("second")];
+        assert_eq!(behind_caches(&at("first/cc"), "cc", &search_path), at("second/cc"));
+        assert_eq!(behind_caches(&at("second/cc"), "cc", &search_path), at("second/cc"));
+        assert_eq!(behind_caches(&at("first/c++"), "c++", &search_path), at("first/c++"));
+        assert_eq!(behind_caches(&at("ccache"), "ccache", &search_path), at("ccache"));
+    }
 }

@@ -14,17 +14,16 @@ const GROUP: &str = "sandbox:x:1000:\nnogroup:x:65534:\n";
 const NSSWITCH: &str = "passwd: files\ngroup: files\nshadow: files\nhosts: files\n";
 const HOSTS: &str = "127.0.0.1 localhost\n::1 localhost\n";
 
+/// The files of every image.
+pub(crate) const FILES: [(&str, &str); 4] =
+    [("/etc/passwd", PASSWD), ("/etc/group", GROUP), ("/etc/nsswitch.conf", NSSWITCH), ("/etc/hosts", HOSTS)];
+
 /// Adds the directories to mount over, one user without privileges, and name lookup from files alone.
 pub(crate) fn lay(plan: &mut Plan) -> Result<(), CaptureError> {
     for mount in MOUNTED {
         plan.add(Path::new(mount), Node::Directory)?;
     }
-    for (path, text) in [
-        ("/etc/passwd", PASSWD),
-        ("/etc/group", GROUP),
-        ("/etc/nsswitch.conf", NSSWITCH),
-        ("/etc/hosts", HOSTS),
-    ] {
+    for (path, text) in FILES {
         plan.add(Path::new(path), Node::Made(text.as_bytes().to_vec()))?;
     }
     for link in MERGED {

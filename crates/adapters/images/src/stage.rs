@@ -5,12 +5,11 @@ use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use ambit_ports::images::ImageError;
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
-use crate::ask::ask;
+use crate::ask::{ask, question};
 use crate::error::CaptureError;
 use crate::limits;
 use crate::loader::ldconfig;
@@ -20,6 +19,7 @@ use crate::plan::{Node, Original, Plan, unreadable};
 /// The time of everything in an image: 1980-01-02T00:00:00Z. Archives in the ZIP format cannot tell an earlier one in
 /// any time zone.
 const IMAGE_TIME: Timespec = Timespec { tv_sec: 315_619_200, tv_nsec: 0 };
+/// The mode of every directory of an image.
 pub(crate) const DIRECTORY_MODE: u32 = 0o555;
 const INDEX: &str = "/etc/ld.so.cache";
 
@@ -84,12 +84,14 @@ pub(crate) fn create(target: &Path) -> Result<File, ImageError> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(target).map_err(failed_at(target))
 }
 
+/// Gives a file of an image its mode and time.
 pub(crate) fn finish_file(file: &File, target: &Path, executable: bool) -> Result<(), ImageError> {
     let mode = if executable { 0o555 } else { 0o444 };
     file.set_permissions(Permissions::from_mode(mode)).map_err(failed_at(target))?;
     set_time(target)
 }
 
+/// Gives an entry of an image its time; of a link, to the link itself.
 pub(crate) fn set_time(target: &Path) -> Result<(), ImageError> {
     let times = Timestamps { last_access: IMAGE_TIME, last_modification: IMAGE_TIME };
     utimensat(CWD, target, &times, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| failed_at(target)(error.into()))
@@ -105,7 +107,7 @@ fn index(root: &Path, directories: &BTreeSet<PathBuf>) -> Result<(), CaptureErro
         list.push(b'\n');
     }
     make_file(&inside(root, Path::new("/etc/ld.so.conf")), &list)?;
-    ask(Command::new(program).args(["-i", "-X", "-r"]).arg(root)).map_err(failed)?;
+    ask(question(program).args(["-i", "-X", "-r"]).arg(root)).map_err(failed)?;
     let index = inside(root, Path::new(INDEX));
     let file = open_regular(&index).map_err(failed_at(&index))?;
     Ok(finish_file(&file, &index, false)?)
@@ -200,7 +202,7 @@ pub(crate) mod tests {
         let roots = ["one", "other"].map(|name| scratch.path().join(name));
         for root in &roots {
             write(root, &closure.plan, &closure.index_directories).unwrap();
-            let read = ask(Command::new(ldconfig).arg("-p").arg("-C").arg(inside(root, Path::new(INDEX))));
+            let read = ask(question(ldconfig).arg("-p").arg("-C").arg(inside(root, Path::new(INDEX))));
             assert!(String::from_utf8(read.unwrap()).unwrap().contains("libQ.so.6"));
             assert!(!root.join("var/cache").exists(), "the index is all that is left of making it");
         }

@@ -94,7 +94,8 @@ impl FromStr for Tool {
     }
 }
 
-fn is_name(text: &str) -> bool {
+/// Whether a text can be the name of a tool.
+pub(crate) fn is_name(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'+' | b'-');
     (1..=64).contains(&text.len())
         && text.bytes().all(allowed)

@@ -1,4 +1,4 @@
-use ambit_ids::{Digest, RunId, Scope};
+use ambit_ids::{Digest, OrganizationId, ProjectId, RunId, Scope};
 use ambit_ports::signer::Signature;
 use ambit_ports::store::{OutboxEntry, Seq, SignedHead, StoredRecord};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -84,6 +84,20 @@ pub(crate) fn runs(
         RunId::new(row.get::<_, String>(0)?).map_err(|error| impossible(0, error))
     })?;
     runs.collect()
+}
+
+/// Every project that has a stream.
+pub(crate) fn scopes(connection: &Connection) -> rusqlite::Result<Vec<Scope>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT DISTINCT organization, project FROM stream WHERE project <> '' ORDER BY organization, project",
+    )?;
+    let scopes = statement.query_map((), |row| {
+        let organization =
+            OrganizationId::new(row.get::<_, String>(0)?).map_err(|error| impossible(0, error))?;
+        let project = ProjectId::new(row.get::<_, String>(1)?).map_err(|error| impossible(1, error))?;
+        Ok(Scope { organization, project })
+    })?;
+    scopes.collect()
 }
 
 /// The messages of a project after a place.

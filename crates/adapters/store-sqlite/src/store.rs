@@ -50,6 +50,15 @@ impl SqliteStore {
         })
     }
 
+    /// Every project of every organisation that has a stream, for whoever looks after the place where the store lies. It
+    /// is no part of the port: through that, no organisation sees another.
+    ///
+    /// # Errors
+    /// Any failure of the storage.
+    pub async fn scopes(&self) -> Result<Vec<Scope>, StoreError> {
+        self.readers.read(records::scopes).await
+    }
+
     pub(crate) fn writer(&self) -> &Writer {
         &self.writer
     }

@@ -8,6 +8,7 @@ use ambit_ids::{
     ApproverId, BlueprintId, CaseId, Digest, DocumentName, GateId, ImageName, MicroUsd, OrganizationId,
     ProjectId, ProposalId, RevisionId, RunName,
 };
+use ambit_images::Platform;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
@@ -68,7 +69,7 @@ pub(crate) enum Verb {
     /// List and show the commands that gates name.
     #[command(subcommand)]
     Catalog(CatalogVerb),
-    /// Capture and list sandbox images.
+    /// Capture, import, show, verify and remove sandbox images.
     #[command(subcommand)]
     Image(ImageVerb),
     /// Capture, list and verify volumes: the packages that gates find offline.
@@ -101,6 +102,20 @@ pub(crate) enum Verb {
     Probe(ProbeVerb),
     /// Find out what is missing on this machine, and how to mend it.
     Doctor,
+    /// Give editors the JSON Schemas of the documents.
+    #[command(subcommand)]
+    Schema(SchemaVerb),
+    /// Write what a shell needs to complete command lines.
+    Completion {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages.
+    Man {
+        /// The directory, which is made where there is none.
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
     /// Play the whole story on the example application.
     Lab(LabArgs),
     /// Try the four attacks that must never work.
@@ -138,8 +153,50 @@ pub(crate) enum ImageVerb {
         #[arg(required = true)]
         tools: Vec<String>,
     },
+    /// Take somebody else's image: an OCI image layout, or a tar of a root file system.
+    Import(ImportArgs),
     /// List the images of this machine.
     List,
+    /// Show what is in an image, and where it came from.
+    Show {
+        /// The image, by name or digest.
+        image: String,
+    },
+    /// Read every byte of an image, and hold it against its digest.
+    Verify {
+        /// The image, by name or digest [default: all of them].
+        image: Option<String>,
+        /// Verify all of them.
+        #[arg(long, conflicts_with = "image")]
+        all: bool,
+    },
+    /// Remove images that have no name and that no catalog and no open run of any project needs.
+    Prune {
+        /// Also those that have a name.
+        #[arg(long)]
+        unused: bool,
+        /// Only tell what would be removed.
+        #[arg(long)]
+        dry_run: bool,
+        /// Remove without asking.
+        #[arg(long, short)]
+        yes: bool,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ImportArgs {
+    /// The name of the image.
+    #[arg(long)]
+    pub(crate) name: ImageName,
+    /// The platform, of an image for several [default: this machine's].
+    #[arg(long, value_name = "OS/ARCH")]
+    pub(crate) platform: Option<Platform>,
+    /// What the layout calls the image, where it has several.
+    #[arg(long = "ref", value_name = "REF")]
+    pub(crate) reference: Option<String>,
+    /// The directory of a layout, or the tar of one or of a root file system, which may be compressed with gzip.
+    pub(crate) source: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
@@ -319,6 +376,23 @@ pub(crate) enum ProbeVerb {
         /// The blueprint.
         #[arg(value_name = "FILE")]
         archetypes: PathBuf,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SchemaVerb {
+    /// List the kinds of documents.
+    List,
+    /// Show the schema of a kind.
+    Show {
+        /// The kind, as a document names it.
+        kind: String,
+    },
+    /// Write all of them to a directory.
+    Write {
+        /// The directory, which is made where there is none.
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
     },
 }
 

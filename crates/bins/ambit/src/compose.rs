@@ -38,6 +38,8 @@ pub(crate) const PROGRAM: &str = concat!("ambit/", env!("CARGO_PKG_VERSION"));
 pub(crate) struct Services {
     pub(crate) journal: Journal,
     pub(crate) store: Arc<dyn Store>,
+    /// The same store, for what concerns every project of the home.
+    pub(crate) whole_store: Arc<SqliteStore>,
     pub(crate) blobs: Arc<dyn BlobStore>,
     pub(crate) signer: Arc<dyn Signer>,
     pub(crate) images: Arc<DirectoryImages>,
@@ -85,6 +87,7 @@ impl Services {
         runtime: Runtime,
     ) -> Self {
         let leases: Arc<dyn StreamLeases> = store.clone();
+        let whole_store = store.clone();
         let store: Arc<dyn Store> = store;
         let journal = Journal::new(store.clone(), signer.clone(), runtime.entropy.clone());
         let revisions = Revisions::new(blobs.clone());
@@ -106,6 +109,7 @@ impl Services {
         Self {
             journal,
             store,
+            whole_store,
             blobs,
             signer,
             images,

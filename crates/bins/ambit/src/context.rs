@@ -115,11 +115,15 @@ impl Services {
                 .map_err(|error| Failure::of(error.code(), &error))?,
             Err(_) => None,
         };
-        let missing = || run_missing(scope, named);
         let is_named = by_name.is_some();
-        let run = RunId::new(by_name.unwrap_or_else(|| named.to_owned())).map_err(|_| missing())?;
-        if !is_named && !self.run_ids(scope).await?.contains(&run) {
-            return Err(missing());
+        let Ok(run) = RunId::new(by_name.unwrap_or_else(|| named.to_owned())) else {
+            return Err(self.not_among(scope, named, &self.run_ids(scope).await?).await);
+        };
+        if !is_named {
+            let known = self.run_ids(scope).await?;
+            if !known.contains(&run) {
+                return Err(self.not_among(scope, named, &known).await);
+            }
         }
         let run = RunRef { scope: scope.clone(), run };
         if is_named {
@@ -144,6 +148,19 @@ impl Services {
         ))
     }
 
+    /// That none of these runs is meant, and which name is closest to the one that was given.
+    async fn not_among(&self, scope: &Scope, named: &str, runs: &[RunId]) -> Failure {
+        let mut names = Vec::new();
+        for run in runs.iter().rev().take(COMPARED_RUNS) {
+            let run = RunRef { scope: scope.clone(), run: run.clone() };
+            let Ok(state) = self.orchestrator.state(&run).await else { continue };
+            names.extend(
+                state.dossier().and_then(|dossier| dossier.pins.name.as_ref()).map(ToString::to_string),
+            );
+        }
+        run_missing(scope, named).meant(named, names.iter().map(String::as_str))
+    }
+
     /// Every run of a project, oldest first.
     pub(crate) async fn run_ids(&self, scope: &Scope) -> Result<Vec<RunId>, Failure> {
         let mut runs: Vec<RunId> = Vec::new();
@@ -163,6 +180,8 @@ impl Services {
 }
 
 const PAGE: usize = 256;
+/// How many runs are read to find the one whose name was meant.
+const COMPARED_RUNS: usize = 64;
 
 fn run_missing(scope: &Scope, named: &str) -> Failure {
     Failure::new("RUN_NOT_FOUND", format!("there is no run {named} in {scope}"))

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use ambit_blueprint::DocumentError;
+use ambit_blueprint::{DocumentError, closest};
 use serde_json::{Value, json};
 
 use crate::terminal::{counted, printable, printable_json};
@@ -30,7 +30,7 @@ pub(crate) mod exit {
     pub(crate) const APPROVAL: u8 = 8;
     /// The backend or a capability is not to be had.
     pub(crate) const UNAVAILABLE: u8 = 9;
-    /// A trace is refuted, or a revision is not eligible.
+    /// A trace or an image is refuted, or a revision is not eligible.
     pub(crate) const REFUTED: u8 = 10;
     /// Not found, or not allowed.
     pub(crate) const NOT_FOUND: u8 = 11;
@@ -90,6 +90,14 @@ impl Failure {
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = help.into();
+        self
+    }
+
+    /// The same failure, which also names the known name that is closest to the one that was given.
+    pub(crate) fn meant<'a>(mut self, given: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        if let Some(meant) = closest(given, known) {
+            self.message.push_str(&format!("; did you mean {meant}?"));
+        }
         self
     }
 
@@ -184,9 +192,13 @@ pub(crate) fn exit_of(code: &str) -> u8 {
         "BACKEND_NOT_ADMITTED" | "SANDBOX_UNAVAILABLE" | "IMAGE_TOOL_MISSING" | "VOLUME_CRATES_MISSING" => {
             exit::UNAVAILABLE
         }
-        "TRACE_BROKEN" | "TRACE_HEAD_FORGED" | "TRACE_REFUTED" | "REVISION_INELIGIBLE" | "BLOB_CORRUPT" => {
-            exit::REFUTED
-        }
+        "TRACE_BROKEN"
+        | "TRACE_HEAD_FORGED"
+        | "TRACE_REFUTED"
+        | "REVISION_INELIGIBLE"
+        | "BLOB_CORRUPT"
+        | "IMAGE_CORRUPT"
+        | "VOLUME_CORRUPT" => exit::REFUTED,
         "TRACE_UNVERIFIED" => exit::UNVERIFIED,
         "APPROVAL_EXPIRED" => exit::APPROVAL,
         _ if is_usage(code) => exit::USAGE,
@@ -196,7 +208,19 @@ pub(crate) fn exit_of(code: &str) -> u8 {
 
 /// Whether a code says that the command, or a document that it names, was wrong.
 fn is_usage(code: &str) -> bool {
-    let families = ["DOCUMENT_", "TRANSCRIPT_", "USAGE", "IMPORT_", "REQUEST_"];
+    let families = [
+        "DOCUMENT_",
+        "TRANSCRIPT_",
+        "USAGE",
+        "IMPORT_",
+        "REQUEST_",
+        "IMAGE_ARCHIVE_",
+        "IMAGE_BLOB_",
+        "IMAGE_CHOICE_",
+        "IMAGE_DOCUMENT_",
+        "IMAGE_ENTRY_",
+        "IMAGE_LAYER_",
+    ];
     families.iter().any(|family| code.starts_with(family))
         || matches!(
             code,
@@ -213,6 +237,7 @@ fn is_usage(code: &str) -> bool {
                 | "IMAGE_NOT_PINNED"
                 | "IMAGE_PATH_CONFLICT"
                 | "IMAGE_PATH_HIDDEN"
+                | "IMAGE_SOURCE_UNFIT"
                 | "IMAGE_TOOL_AMBIGUOUS"
                 | "IMAGE_TOOL_COUNT"
                 | "IMAGE_TOOL_UNFIT"

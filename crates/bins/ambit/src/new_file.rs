@@ -20,6 +20,18 @@ pub(crate) fn write_new(file: &Path, bytes: &[u8], mode: u32) -> Result<(), Fail
     opened.write_all(bytes).and_then(|()| opened.sync_all()).map_err(failed)
 }
 
+/// Writes a file that this program makes and may have made before, in a directory that is made where there is none.
+pub(crate) fn write_over(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::new("USAGE_FILE_UNWRITABLE", format!("{} cannot be written: {error}", file.display()))
+            .help("name a directory that you can write to")
+    };
+    file.parent()
+        .map_or(Ok(()), std::fs::create_dir_all)
+        .and_then(|()| std::fs::write(file, bytes))
+        .map_err(failed)
+}
+
 /// Answers with a document that was made, or with the new file that it is in.
 pub(crate) fn made(text: String, kind: &str, out: Option<&Path>) -> Result<Answer, Failure> {
     let Some(file) = out else {

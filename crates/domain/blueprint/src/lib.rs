@@ -24,7 +24,9 @@ mod policy_ref;
 mod policy_set;
 mod problem;
 mod profile;
+pub mod schema;
 mod suggest;
+mod typed;
 mod untyped;
 mod vocabularies;
 mod word;
@@ -54,4 +56,6 @@ pub use profile::{
     RequiredCancellation, RequiredEgress, RequiredEvidence, RequiredIsolation, RequiredOutcomes,
     RequiredPreview, RequiredSecretDelivery,
 };
+pub use suggest::closest;
+pub use typed::read_typed;
 pub use untyped::read_untyped;

@@ -4,7 +4,8 @@
 const COMPARED_BYTES: usize = 64;
 
 /// The candidate that `name` is most likely a slip of, if one is close and closer than every other.
-pub(crate) fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > COMPARED_BYTES {
         return None;
     }

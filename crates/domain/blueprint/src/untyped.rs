@@ -16,7 +16,7 @@ pub fn read_untyped(file: &str, bytes: &[u8]) -> Result<Json, DocumentError> {
     read_document(file, bytes, |cursor| json(cursor, cursor.node()))
 }
 
-fn json(cursor: &Cursor<'_>, node: &Node) -> Read<Json> {
+pub(crate) fn json(cursor: &Cursor<'_>, node: &Node) -> Read<Json> {
     match &node.value {
         Value::Text(text) => Ok(Json::String(text.clone())),
         Value::Plain(text) => scalar(cursor, node, text),

@@ -10,8 +10,12 @@
 
 mod crash;
 mod digest;
+mod import;
+mod layout;
+mod prune;
 mod refusal;
 mod running;
+mod toolchains;
 mod volume;
 mod volume_cargo;
 mod world;

@@ -7,7 +7,7 @@ use ambit_images::{CaptureError, CaptureRequest, Tool};
 use ambit_ports::images::{ImageError, ImageStore};
 use tempfile::TempDir;
 
-use crate::world::{World, request, scratch, search_path, wait};
+use crate::world::{World, is_installed, request, scratch, search_path, wait};
 
 /// A directory with tools that were made for a test.
 struct Tools(TempDir);
@@ -231,4 +231,91 @@ fn a_script_brings_its_interpreter_and_a_shim_the_program_behind_it() {
     assert_eq!(fs::read_link(rootfs.join("usr/local/bin/shim")).unwrap(), target);
     let manager = rootfs.join(manager.strip_prefix("/").unwrap());
     assert!(!manager.exists(), "a version manager has no place in an image");
+}
+
+#[test]
+fn a_script_whose_packages_no_image_holds_is_refused() {
+    const TEST: &str = "a_script_whose_packages_no_image_holds_is_refused";
+    if !is_installed("python3") {
+        println!("skipped: TOOL_ABSENT {TEST} (python3)");
+        return;
+    }
+    let (world, tools) = (World::new(), Tools::new());
+    let path = tools.add(
+        "py.test",
+        b"#!/usr/bin/env python3\nimport sys\nfrom no_such_package import main\n",
+        0o755,
+    );
+    let error = tools.capture(&world, "py.test");
+    assert_eq!(error.code(), "IMAGE_PACKAGES_MISSING", "{error}");
+    for part in [path.to_str().unwrap(), "no_such_package", "volume", "python3 -m"] {
+        assert!(error.to_string().contains(part), "{part}: {error}");
+    }
+}
+
+#[test]
+fn a_program_in_javascript_brings_its_packages_and_npm_settings_of_its_own() {
+    const TEST: &str = "a_program_in_javascript_brings_its_packages_and_npm_settings_of_its_own";
+    if !is_installed("node") {
+        println!("skipped: TOOL_ABSENT {TEST} (node)");
+        return;
+    }
+    let (world, tools) = (World::new(), Tools::new());
+    let at = |path: &str| tools.0.path().join(path);
+    for (path, content) in [
+        (
+            "lib/npm/package.json",
+            r#"{"name": "npm", "bin": "bin/cli.js", "dependencies": {"near": "1", "absent": "1"}}"#,
+        ),
+        ("lib/npm/npmrc", "//registry/:_authToken=secret\n"),
+        ("lib/npm/docs/page.md", "# A page\n"),
+        ("lib/npm/.npmrc", "//registry/:_authToken=secret\n"),
+        ("lib/npm/lib/docs/main.js", ""),
+        ("lib/npm/bin/cli.js", "#!/usr/bin/env node\nrequire('near')\n"),
+        ("lib/node_modules/far/package.json", r#"{"name": "far", "dependencies": {"npm": "1"}}"#),
+        ("lib/node_modules/unnamed/package.json", r#"{"name": "unnamed"}"#),
+        ("store/near/package.json", r#"{"name": "near", "optionalDependencies": {"gone": "1"}}"#),
+        ("store/near/node_modules/inner/package.json", r#"{"name": "inner", "dependencies": {"far": "1"}}"#),
+    ] {
+        fs::create_dir_all(at(path).parent().unwrap()).unwrap();
+        fs::write(at(path), content).unwrap();
+    }
+    fs::create_dir(at("store/node_modules")).unwrap();
+    symlink("../../lib/node_modules/far", at("store/node_modules/far")).unwrap();
+    fs::create_dir(at("lib/npm/node_modules")).unwrap();
+    symlink("../../../store/near", at("lib/npm/node_modules/near")).unwrap();
+    symlink("../../../store", at("lib/npm/node_modules/no-package")).unwrap();
+    fs::set_permissions(at("lib/npm/bin/cli.js"), Permissions::from_mode(0o755)).unwrap();
+    symlink("lib/npm/bin/cli.js", at("tool")).unwrap();
+
+    let mut request = request("default", &["tool"]);
+    request.search_path.insert(0, tools.0.path().to_path_buf());
+    let report = wait(world.images.capture(request)).unwrap();
+    let inside = |path: &str| {
+        world.rootfs(report.image.digest).join(at(path).canonicalize().unwrap().strip_prefix("/").unwrap())
+    };
+    for taken in ["lib/npm/lib/docs/main.js", "store/near/package.json", "lib/node_modules/far/package.json"]
+    {
+        assert!(inside(taken).is_file(), "{taken}");
+    }
+    for left in ["lib/npm/docs/page.md", "lib/npm/.npmrc", "lib/node_modules/unnamed/package.json"] {
+        assert!(!inside(left).exists(), "{left}");
+    }
+    let settings = fs::read_to_string(inside("lib/npm/npmrc")).unwrap();
+    assert!(settings.contains("update-notifier=false") && !settings.contains("secret"), "{settings}");
+    let left_out: Vec<&str> = report.left_out.iter().map(|left| left.what.to_str().unwrap()).collect();
+    assert!(left_out.contains(&"absent") && !left_out.contains(&"gone"), "{left_out:?}");
+    assert!(left_out.iter().any(|left| left.ends_with("no-package")), "{left_out:?}");
+}
+
+#[test]
+fn a_project_has_no_say_in_what_is_captured() {
+    let (world, tools) = (World::new(), Tools::new());
+    let manager = tools.add("manager", b"#!/bin/sh\n[ \"$(pwd)\" = / ] && echo /bin/sh\n", 0o755);
+    let shim = format!("#!/bin/sh\nexec {} exec \"$0\" \"$@\"\n", manager.display());
+    tools.add("shim", shim.as_bytes(), 0o755);
+    let mut request = request("default", &["shim"]);
+    request.search_path.insert(0, tools.0.path().to_path_buf());
+    let report = wait(world.images.capture(request)).unwrap();
+    assert_eq!(report.tools[0].program, Path::new("/bin/sh").canonicalize().unwrap());
 }

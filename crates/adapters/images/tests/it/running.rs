@@ -21,14 +21,15 @@ fn run(rootfs: &Path, script: &str) -> Output {
         .unwrap()
 }
 
-fn succeed(rootfs: &Path, script: &str) -> String {
+/// What a script says that has to go well.
+pub(crate) fn succeed(rootfs: &Path, script: &str) -> String {
     let output = run(rootfs, script);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{script}\n{text}\n{}", String::from_utf8_lossy(&output.stderr));
     text.trim().to_owned()
 }
 
-fn tell(report: &CaptureReport, started: Instant) {
+pub(crate) fn tell(report: &CaptureReport, started: Instant) {
     println!(
         "captured {} entries, {} bytes in {} ms",
         report.image.entries,

@@ -66,13 +66,24 @@ async fn show(context: &Context, named: &str) -> Result<Answer, Failure> {
     let id = BlueprintId::new(named).map_err(|_| missing())?;
     let services = context.open()?;
     let project = services.project(&context.scope).await?;
-    let digest = newest(&project, &id).ok_or_else(missing)?;
+    let digest = newest(&project, &id).ok_or_else(|| missing().meant(named, blueprints(&project)))?;
     let blueprint = services
         .documents()
         .blueprint(&context.scope, digest)
         .await
         .map_err(|error| Failure::of(error.code(), &error))?;
     view(&blueprint, Some(project.is_approved(&id, digest)))
+}
+
+/// That the project has no such blueprint, and which name is closest.
+pub(crate) fn blueprint_missing(context: &Context, project: &Project, id: &BlueprintId) -> Failure {
+    Failure::new("BLUEPRINT_NOT_FOUND", format!("{} has no blueprint {id}", context.scope))
+        .help("`ambit blueprint approve FILE` registers and approves one")
+        .meant(id.as_str(), blueprints(project))
+}
+
+fn blueprints(project: &Project) -> impl Iterator<Item = &str> {
+    project.documents().filter(|(key, _)| key.kind == "Blueprint").map(|(key, _)| key.name.as_str())
 }
 
 /// The digest of the newest version of a blueprint that the project knows.

@@ -2,6 +2,7 @@ use std::path::Path;
 
 use ambit_blueprint::{CatalogCommand, Document, NamedCommandCatalog};
 use ambit_ids::{GateId, ImageName, VolumeName, limits};
+use ambit_ports::images::{ImageError, ImageStore as _};
 use ambit_projects::ProjectError;
 use serde_json::{Value, json};
 
@@ -57,13 +58,13 @@ async fn pinned(
     volumes: &[VolumeName],
 ) -> Result<String, Failure> {
     let services = context.open()?;
-    let digest =
-        services.images.named(image).await.map_err(|error| Failure::of(error.code(), &error))?.ok_or_else(
-            || {
-                Failure::new("IMAGE_NOT_FOUND", format!("there is no image {image}"))
-                    .help("capture one with `ambit image capture`")
-            },
-        )?;
+    let failed = |error: ImageError| Failure::of(error.code(), &error);
+    let Some(digest) = services.images.named(image).await.map_err(failed)? else {
+        let images = services.images.list().await.map_err(failed)?;
+        return Err(Failure::new("IMAGE_NOT_FOUND", format!("there is no image {image}"))
+            .help("capture one with `ambit image capture`")
+            .meant(image.as_str(), images.iter().map(|image| image.name.as_str())));
+    };
     let bytes = read_bytes(file, limits::DOCUMENT_BYTES)?;
     let text = String::from_utf8(bytes).map_err(|error| Failure::of("DOCUMENT_ENCODING", &error))?;
     let mut text = text.replace(IMAGE_MARK, &digest.to_string());
@@ -112,6 +113,7 @@ fn show(catalog: &NamedCommandCatalog, id: &GateId) -> Result<Answer, Failure> {
         let known: Vec<&str> = catalog.spec.commands.iter().map(|command| command.id.as_str()).collect();
         Failure::new("GATE_NOT_FOUND", format!("the catalog has no command {id}"))
             .help(format!("its commands are {}", known.join(", ")))
+            .meant(id.as_str(), known)
     })?;
     let limits = command.resources.limits;
     let mut text = format!(

@@ -70,7 +70,8 @@ fn find<'r>(dossier: &'r Dossier, gate: &GateId, attempt: Option<u32>) -> Result
         let known: Vec<&str> = dossier.pins.gates.iter().map(|gate| gate.id.as_str()).collect();
         match (attempt, of_gate.len()) {
             _ if !known.contains(&gate.as_str()) => missing(format!("the run has no gate {gate}"))
-                .help(format!("its gates are {}", known.join(", "))),
+                .help(format!("its gates are {}", known.join(", ")))
+                .meant(gate.as_str(), known.iter().copied()),
             (Some(attempt), run) if run > 0 => missing(format!("the run has no attempt {attempt} of {gate}"))
                 .help(format!("it has {} of it", counted(run, "attempt"))),
             _ => missing(format!("{gate} did not run")).help("`ambit run show` tells the gates that did"),

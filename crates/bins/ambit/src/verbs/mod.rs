@@ -15,6 +15,8 @@ mod profile;
 pub(crate) mod revision;
 pub(crate) mod run;
 pub(crate) mod run_view;
+mod schema;
+mod shell;
 mod tools;
 pub(crate) mod trace;
 mod volume;
@@ -42,6 +44,9 @@ pub(crate) async fn dispatch(context: Context, verb: Verb) -> Result<Answer, Fai
         Verb::Backend(verb) => backend::run(&context, verb).await,
         Verb::Tools(verb) => tools::run(&verb),
         Verb::Probe(verb) => probe::run(&verb),
+        Verb::Schema(verb) => schema::run(&verb),
+        Verb::Completion { shell } => shell::completion(shell),
+        Verb::Man { out } => shell::man(&out),
         Verb::Doctor => doctor::run(&context).await,
         Verb::Lab(arguments) => lab::run(&context, arguments).await,
         Verb::Smoke => lab::smoke(&context).await,

@@ -48,7 +48,8 @@ fn show(named: &str) -> Result<Answer, Failure> {
         let profiles = profiles()?;
         let known: Vec<&str> = profiles.iter().map(|profile| profile.metadata.name.as_str()).collect();
         let unknown = Failure::new("PROFILE_UNKNOWN", format!("there is no file and no profile {named}"))
-            .help(format!("those that come along are {}", known.join(", ")));
+            .help(format!("those that come along are {}", known.join(", ")))
+            .meant(named, known);
         profiles.into_iter().find(|profile| profile.metadata.name.as_str() == named).ok_or(unknown)?
     };
     let document = document(&profile)?;

@@ -18,7 +18,7 @@ use crate::context::{Context, ambit_in};
 use crate::failure::{Failure, exit};
 use crate::input_file::read_bytes;
 use crate::interrupt::interrupted;
-use crate::verbs::blueprint::newest;
+use crate::verbs::blueprint::{blueprint_missing, newest};
 use crate::verbs::brought::Brought;
 use crate::verbs::run_view::shown;
 use crate::verbs::{export, revision, run_view};
@@ -45,13 +45,10 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
     let brought = Brought::read(&arguments.profile, arguments.catalog.as_deref())?;
     let services = context.open()?;
     let project = services.project(&context.scope).await?;
-    let digest = arguments.digest.or_else(|| newest(&project, &arguments.blueprint)).ok_or_else(|| {
-        Failure::new(
-            "BLUEPRINT_NOT_FOUND",
-            format!("{} has no blueprint {}", context.scope, arguments.blueprint),
-        )
-        .help("`ambit blueprint approve FILE` registers and approves one")
-    })?;
+    let digest = arguments
+        .digest
+        .or_else(|| newest(&project, &arguments.blueprint))
+        .ok_or_else(|| blueprint_missing(context, &project, &arguments.blueprint))?;
     let named = arguments.base.parse::<RevisionId>().ok();
     let mut command = StartRun {
         scope: context.scope.clone(),
@@ -111,8 +108,11 @@ pub(crate) fn scripted(file: &Path) -> Result<Arc<ScriptedAgent>, Failure> {
         let bytes = read_bytes(&beside.join(name), limits::PATCH_BYTES).ok()?;
         String::from_utf8(bytes).ok()
     };
-    let refused = |error: TranscriptError| {
-        Failure::of(error.code(), &error).help(format!("nothing was started; mend {}", file.display()))
+    let refused = |error: TranscriptError| match error {
+        TranscriptError::Document(wrong) => Failure::of_document(wrong),
+        error => {
+            Failure::of(error.code(), &error).help(format!("nothing was started; mend {}", file.display()))
+        }
     };
     let transcript = Transcript::read(file, &bytes, &patches).map_err(refused)?;
     Ok(Arc::new(ScriptedAgent::new(transcript).map_err(refused)?))

@@ -14,7 +14,8 @@ const KEY: &str = "approver.key";
 type Wrong = (&'static [&'static str], i32, &'static str);
 
 /// What is named and is not there.
-const ABSENT: [Wrong; 29] = [
+const ABSENT: &[Wrong] = &[
+    (&["schema", "show", "none"], 2, "DOCUMENT_UNKNOWN_WORD"),
     (&["profile", "show", "none"], 11, "PROFILE_UNKNOWN"),
     (&["run", "show", "none"], 11, "RUN_NOT_FOUND"),
     (&["run", "watch", "none"], 11, "RUN_NOT_FOUND"),
@@ -40,6 +41,9 @@ const ABSENT: [Wrong; 29] = [
     (&["catalog", "pin", "catalog.yaml", "--image", "tools", "--volume", "none"], 11, "VOLUME_NOT_FOUND"),
     (&["volume", "show", "none"], 11, "VOLUME_NOT_FOUND"),
     (&["volume", "verify", DIGEST], 11, "VOLUME_NOT_FOUND"),
+    (&["image", "import", "--name", "more", "app"], 2, "IMAGE_SOURCE_UNFIT"),
+    (&["image", "show", "none"], 11, "IMAGE_NOT_FOUND"),
+    (&["image", "verify", "none"], 11, "IMAGE_NOT_FOUND"),
     (
         &["run", "start", "--blueprint", "none", "--base", "rev-0", "--agent", "first.agent.yaml"],
         11,
@@ -85,7 +89,9 @@ const ABSENT: [Wrong; 29] = [
 ];
 
 /// Files that cannot be read or written, and documents that are none.
-const FILES: [Wrong; 22] = [
+const FILES: &[Wrong] = &[
+    (&["schema", "write", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
+    (&["man", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
     (&["blueprint", "new", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
     (&["catalog", "pin", "catalog.yaml", "--image", "tools", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
     (&["profile", "show", "wrong.yaml"], 2, "DOCUMENT_WRONG_KIND"),
@@ -108,14 +114,14 @@ const FILES: [Wrong; 22] = [
     (
         &["run", "start", "--blueprint", "greeter", "--base", "rev-0", "--agent", "wrong.yaml"],
         2,
-        "TRANSCRIPT_MALFORMED",
+        "DOCUMENT_UNKNOWN_WORD",
     ),
     (&["run", "export", "first", "--out", "app"], 2, "USAGE_DIRECTORY"),
     (&["approver", "init", "--name", "bob", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
 ];
 
 /// What does not fit how things stand, and who may not.
-const UNFIT: [Wrong; 8] = [
+const UNFIT: &[Wrong] = &[
     (&["run", "cancel", "first"], 2, "RUN_ENDED"),
     (&["approver", "init", "--name", "ada"], 2, "APPROVER_EXISTS"),
     (&["run", "revise", "first", "wish", "--case", "AC-9"], 2, "REQUEST_REFUSED"),
@@ -191,7 +197,7 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
     project.write("other.yaml", &diligent("finish").replace("name: tested", "name: other"));
     project.write("wrong.yaml", &blueprint("").replace("  goal: The greeter greets by name.\n", ""));
     project.write("forged.key", &project.forged_credential());
-    let rows = ABSENT.iter().chain(&FILES).chain(&UNFIT);
+    let rows = ABSENT.iter().chain(FILES).chain(UNFIT);
     let mut tried: BTreeSet<Vec<String>> = BTreeSet::new();
     for (words, exit, code) in rows {
         let answered = project.ambit(words.iter().chain(&["--json"]));
@@ -200,7 +206,7 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
         assert_eq!((text.code, text.out.as_str()), (*exit, ""), "{words:?}: {text:?}");
         assert!(text.err.contains(&format!("error[{code}]: ")), "{words:?}: {text:?}");
         let verb = words.iter().take(2).map(|word| (*word).to_owned());
-        tried.insert(if matches!(words[0], "approve" | "deny") {
+        tried.insert(if matches!(words[0], "approve" | "deny" | "man") {
             verb.take(1).collect()
         } else {
             verb.collect()
@@ -213,11 +219,14 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
         "run list",
         "image list",
         "volume list",
+        "image prune",
         "revision log",
         "trace list",
         "backend inspect",
         "tools list",
         "profile list",
+        "schema list",
+        "completion",
         "doctor",
         "lab",
         "smoke",

@@ -12,4 +12,5 @@ mod messages;
 mod page;
 mod policy_set;
 mod profile;
+mod schemas;
 mod spelling;

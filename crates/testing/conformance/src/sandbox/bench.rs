@@ -42,6 +42,13 @@ pub struct BenchVolumes {
 }
 
 impl BenchVolumes {
+    /// Volumes that are nowhere, for a bench on which none is tried.
+    #[must_use]
+    pub fn absent() -> Self {
+        let absent = Digest::of(b"no volume");
+        Self { one: absent, other: absent, altered: absent }
+    }
+
     /// A mount of a volume.
     #[must_use]
     pub fn mount(name: &str, digest: Digest) -> VolumeMount {
