@@ -28,7 +28,7 @@ pub(super) fn tree(
     let top = rustix::fs::open(from, flags, Mode::empty())
         .map_err(|error| unreadable(from.to_path_buf())(error.into()))?;
     let mut copying = Copying { from, into, unwanted, left_out: Vec::new() };
-    copying.children(top, Path::new(""), 0)?;
+    copying.children(top.as_fd(), Path::new(""), 0)?;
     copying.left_out.sort();
     Ok(copying.left_out)
 }
@@ -41,30 +41,35 @@ struct Copying<'a> {
 }
 
 impl Copying<'_> {
-    fn children(&mut self, directory: OwnedFd, path: &Path, depth: usize) -> Result<(), VolumeCaptureError> {
+    fn children(
+        &mut self,
+        directory: BorrowedFd<'_>,
+        path: &Path,
+        depth: usize,
+    ) -> Result<(), VolumeCaptureError> {
         if depth > limits::VOLUME_DEPTH {
             let limit = format!("{} directories in each other", limits::VOLUME_DEPTH);
             return Err(VolumeCaptureError::TooLarge { limit });
         }
-        for name in names(directory.as_fd()).map_err(self.failed_at(path))? {
+        for name in names(directory).map_err(self.failed_at(path))? {
             let path = path.join(&name);
             if let Some(why) = (self.unwanted)(&path) {
                 self.left_out.push(LeftOut { what: self.from.join(&path), why: why.to_owned() });
                 continue;
             }
-            let stat = statat(&directory, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW)
+            let stat = statat(directory, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW)
                 .map_err(self.failed_at(&path))?;
             match FileType::from_raw_mode(stat.st_mode) {
                 FileType::Directory => {
-                    let below = open(directory.as_fd(), &name, OFlags::DIRECTORY);
+                    let below = open(directory, &name, OFlags::DIRECTORY);
                     let below = below.map_err(self.failed_at(&path))?;
                     self.into.directory(&path)?;
-                    self.children(below, &path, depth + 1)?;
+                    self.children(below.as_fd(), &path, depth + 1)?;
                 }
-                FileType::RegularFile => self.file(directory.as_fd(), &name, &path)?,
+                FileType::RegularFile => self.file(directory, &name, &path)?,
                 FileType::Symlink => {
-                    let target = readlinkat(&directory, name.as_os_str(), Vec::new())
-                        .map_err(self.failed_at(&path))?;
+                    let target =
+                        readlinkat(directory, name.as_os_str(), Vec::new()).map_err(self.failed_at(&path))?;
                     let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
                     if leaves(&path, &target) {
                         return Err(VolumeCaptureError::LinkLeaves { path: self.from.join(path), target });
