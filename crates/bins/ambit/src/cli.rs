@@ -1,6 +1,7 @@
 mod documents;
 mod model;
 mod profile_arg;
+mod volumes;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
 pub(crate) use model::{ModelVerb, UseArgs};
 pub(crate) use profile_arg::ProfileArg;
+pub(crate) use volumes::{KindArg, VolumeVerb};
 
 /// The variable that names the organisation, and the organisation where nothing does.
 pub(crate) const ORGANIZATION: (&str, &str) = ("AMBIT_ORG", "local");
@@ -74,6 +76,9 @@ pub(crate) enum Verb {
     /// Capture, import, show, verify and remove sandbox images.
     #[command(subcommand)]
     Image(ImageVerb),
+    /// Capture, list and verify volumes: the packages that gates find offline.
+    #[command(subcommand)]
+    Volume(VolumeVerb),
     /// Start, watch and end runs.
     #[command(subcommand)]
     Run(RunVerb),

@@ -185,16 +185,20 @@ pub(crate) fn exit_of(code: &str) -> u8 {
         | "PROFILE_UNKNOWN"
         | "REQUEST_UNKNOWN"
         | "IMAGE_NOT_FOUND"
+        | "VOLUME_NOT_FOUND"
         | "CATALOG_NOT_FOUND"
         | "APPROVER_MISSING"
         | "CREDENTIAL_REFUSED" => exit::NOT_FOUND,
-        "BACKEND_NOT_ADMITTED" | "SANDBOX_UNAVAILABLE" | "IMAGE_TOOL_MISSING" => exit::UNAVAILABLE,
+        "BACKEND_NOT_ADMITTED" | "SANDBOX_UNAVAILABLE" | "IMAGE_TOOL_MISSING" | "VOLUME_CRATES_MISSING" => {
+            exit::UNAVAILABLE
+        }
         "TRACE_BROKEN"
         | "TRACE_HEAD_FORGED"
         | "TRACE_REFUTED"
         | "REVISION_INELIGIBLE"
         | "BLOB_CORRUPT"
-        | "IMAGE_CORRUPT" => exit::REFUTED,
+        | "IMAGE_CORRUPT"
+        | "VOLUME_CORRUPT" => exit::REFUTED,
         "TRACE_UNVERIFIED" => exit::UNVERIFIED,
         "APPROVAL_EXPIRED" => exit::APPROVAL,
         _ if is_usage(code) => exit::USAGE,
@@ -246,5 +250,17 @@ fn is_usage(code: &str) -> bool {
                 | "RUN_ENDED"
                 | "RUN_NAME_TAKEN"
                 | "RUN_WITHOUT_GATE"
+                | "VOLUMES_TOO_MANY"
+                | "VOLUME_ARCHIVE_REFUSED"
+                | "VOLUME_CRATE_ALTERED"
+                | "VOLUME_LINK_LEAVES"
+                | "VOLUME_LOCK_MALFORMED"
+                | "VOLUME_NOT_PINNED"
+                | "VOLUME_SITE_PACKAGES"
+                | "VOLUME_SOURCE_OVERLAPS"
+                | "VOLUME_SOURCE_UNREADABLE"
+                | "VOLUME_SOURCE_UNSUPPORTED"
+                | "VOLUME_SPECIAL_FILE"
+                | "VOLUME_TOO_LARGE"
         )
 }

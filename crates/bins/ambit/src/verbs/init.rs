@@ -21,8 +21,8 @@ use crate::failure::{Failure, exit};
 use crate::verbs::doctor::profiles;
 use crate::verbs::image::search_path;
 use crate::verbs::init_page::Proposal;
+use crate::verbs::packages;
 use crate::verbs::prepared::{self, DIRECTORY, FILES};
-use crate::verbs::volumes;
 
 pub(crate) async fn run(context: &Context, arguments: InitArgs) -> Result<Answer, Failure> {
     let root = match &arguments.dir {
@@ -122,7 +122,7 @@ pub(crate) async fn prepare(context: &Context, root: &Path, manner: Manner) -> R
     let limits = limits_here(&services).await?;
     let known = known_image(&services, &plan).await?;
     let proposal = Proposal { root, found: &found, plan: &plan, image: known.as_ref(), limits };
-    let (page, mut json) = (proposal.page(), proposal.json());
+    let (page, json) = (proposal.page(), proposal.json());
     if can_ask {
         ask::show(&page);
         let question = format!("Write this to {DIRECTORY}/ and let your runs here start from it?");
@@ -130,26 +130,18 @@ pub(crate) async fn prepare(context: &Context, root: &Path, manner: Manner) -> R
             return Err(Failure::new("PREPARATION_DECLINED", "nothing was written, as you said"));
         }
     }
+    let project = if context.is_project_named { context.scope.project.clone() } else { project_of(root)? };
+    let volumes = packages::capture(context, &services, root, &project, &plan.volumes).await?;
     let image = match known {
         Some(image) => image,
         None => capture(context, &services, &plan).await?,
     };
-    let volumes = volumes::capture(&services, root, &plan.volumes).await?;
-    let lacking: Vec<&str> =
-        plan.volumes.iter().filter(|need| !volumes.contains_key(*need)).map(|need| need.as_str()).collect();
-    if !lacking.is_empty() {
-        json["volumesLacking"] = json!(lacking);
-        let lacking = lacking.join(", ");
-        context
-            .note(&format!("the packages could not be captured ({lacking}): gates that need them will fail"));
-    }
     let texts = Texts {
         blueprint: plan.blueprint(&Context::user()),
         commands: plan.catalog(image.digest, &volumes),
         profile: profile(limits),
     };
     texts.parse()?;
-    let project = if context.is_project_named { context.scope.project.clone() } else { project_of(root)? };
     let bound = Bound { root: root.to_owned(), record: Record { project, agreed: texts } };
     config.approver(&context.within(&bound), &services).await?;
     bound.record.agreed.write(root)?;

@@ -14,6 +14,7 @@ pub(crate) mod image;
 mod init;
 mod init_page;
 mod model;
+mod packages;
 mod prepared;
 mod probe;
 mod profile;
@@ -24,7 +25,8 @@ mod schema;
 mod shell;
 mod tools;
 pub(crate) mod trace;
-mod volumes;
+
+mod volume;
 
 use crate::answer::Answer;
 use crate::cli::Verb;
@@ -40,6 +42,7 @@ pub(crate) async fn dispatch(context: Context, verb: Verb) -> Result<Answer, Fai
         Verb::Profile(verb) => profile::run(verb),
         Verb::Catalog(verb) => catalog::run(&context, verb).await,
         Verb::Image(verb) => image::run(&context, verb).await,
+        Verb::Volume(verb) => volume::run(&context, verb).await,
         Verb::Run(verb) => run::run(&context, verb).await,
         Verb::Model(verb) => model::run(verb),
         Verb::Gate(verb) => gate::run(&context, verb).await,

@@ -35,3 +35,4 @@ mod stable;
 mod tamper;
 mod tenants;
 mod views;
+mod volumes;
