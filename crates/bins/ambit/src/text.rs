@@ -68,7 +68,8 @@ fn decision(decided: &CallDecided) -> String {
     }
 }
 
-fn call(call: &ToolCall) -> String {
+/// A call in a few words. What an agent says in it is not told.
+pub(crate) fn call(call: &ToolCall) -> String {
     match call {
         ToolCall::ReadProjectFile { path, project_id, .. } => format!("read {path} of {project_id}"),
         ToolCall::ListProjectFiles { .. } => "list files".to_owned(),

@@ -12,9 +12,10 @@ use crate::compose::Services;
 use crate::context::Context;
 use crate::decision::{Waiting, asked, waiting};
 use crate::failure::{Failure, exit};
-use crate::interrupt::interrupted;
+use crate::interrupt::Signals;
+use crate::live::{Keyboard, Live};
 use crate::question::{Question, question};
-use crate::text::{left_alone, line, next_steps, run_page};
+use crate::text::{left_alone, next_steps, run_page};
 
 /// How long nobody must drive a run before whoever watches it is told so: it is handed from one process to the next.
 const HANDOVER_MS: DurationMs = DurationMs::new(1_000);
@@ -146,22 +147,36 @@ pub(crate) async fn show(context: &Context, named: &str) -> Result<Answer, Failu
 pub(crate) async fn watch(context: &Context, named: &str) -> Result<Answer, Failure> {
     let services = context.open()?;
     let (run, _) = services.run(&context.scope, named).await?;
-    let mut told = 0;
+    let live = Live::from_the_first(context, &services, &run, &links(&services, &run).await?).await?;
+    let mut signals = Signals::at_terminal();
+    let (state, code) = tokio::select! {
+        seen = until_over(&services, &run, &live) => seen?,
+        code = live.attend(&mut signals, Keyboard::Leaves) => {
+            live.end();
+            context.note("no longer watching; the run goes on");
+            let state = services.orchestrator.state(&run).await;
+            (state.map_err(|error| Failure::of(error.code(), &error))?, Some(code))
+        }
+    };
+    live.end();
+    let answer = shown(&services, &run, &state).await?.last_line();
+    Ok(match code {
+        Some(code) => answer.exiting(code),
+        None => answer,
+    })
+}
+
+/// Tells of a run until it has ended or nobody drives it, and then with which exit code to say so.
+async fn until_over(services: &Services, run: &RunRef, live: &Live) -> Result<(State, Option<u8>), Failure> {
     let mut alone_since = None;
     loop {
-        let links = links(&services, &run).await?;
-        for link in links.iter().skip(told) {
-            let event = link.record.event().map_err(|error| Failure::of("RECORD_UNREADABLE", &error))?;
-            if let Some(line) = line(&event) {
-                context.note(&format!("  {line}"));
-            }
-        }
-        told = links.len();
+        let links = links(services, run).await?;
+        live.catch_up(&links)?;
         let state =
             ambit_orchestrator::fold(&links).map_err(|error| Failure::of("RECORD_UNREADABLE", &error))?;
         let now = services.clock.now();
-        let is_over = match driver(&services, &run, &state).await? {
-            None => return shown(&services, &run, &state).await,
+        let is_over = match driver(services, run, &state).await? {
+            None => return Ok((state, None)),
             Some(Driver::Process) => {
                 alone_since = None;
                 false
@@ -170,13 +185,10 @@ pub(crate) async fn watch(context: &Context, named: &str) -> Result<Answer, Fail
             Some(Driver::Nobody) => now.since(*alone_since.get_or_insert(now)) >= HANDOVER_MS,
         };
         if is_over {
-            let answer = shown(&services, &run, &state).await?;
             let waits = state.phase() == Some(Phase::NeedsApproval);
-            return Ok(answer.exiting(if waits { exit::NEEDS_APPROVAL } else { exit::INTERNAL }));
+            let code = if waits { exit::NEEDS_APPROVAL } else { exit::INTERNAL };
+            return Ok((state, Some(code)));
         }
-        tokio::select! {
-            () = services.clock.sleep_until(now.saturating_add(DurationMs::new(100))) => {}
-            code = interrupted() => return Ok(shown(&services, &run, &state).await?.exiting(code)),
-        }
+        services.clock.sleep_until(now.saturating_add(DurationMs::new(100))).await;
     }
 }
