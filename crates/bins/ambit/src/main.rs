@@ -7,6 +7,7 @@ mod calls;
 mod cli;
 mod compose;
 mod context;
+mod cost;
 mod credential;
 mod decision;
 mod failure;

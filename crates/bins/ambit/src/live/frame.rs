@@ -84,6 +84,40 @@ impl Screen {
         lines
     }
 
+    /// The words of a text on as many lines as they need, at most so many.
+    pub(super) fn wrapped(self, text: &str, most: usize) -> Vec<String> {
+        let text = one_line(text);
+        let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+        let mut lines = self.flow(&words, " ", usize::MAX);
+        if lines.len() > most {
+            let rest = lines.split_off(most.saturating_sub(1)).join(" ");
+            lines.push(self.cut(&rest, self.text_columns()));
+        }
+        lines
+    }
+
+    /// A command that can be copied: on as many lines as it needs, each but the last of them going on in the next. `None`
+    /// where a word of it fits no line.
+    pub(super) fn command(self, words: &str) -> Option<Vec<String>> {
+        let room = self.columns().saturating_sub(2);
+        let mut lines: Vec<String> = Vec::new();
+        for word in words.split(' ') {
+            let indent = if lines.is_empty() { "  " } else { "    " };
+            match lines.last_mut() {
+                Some(line) if width(line) + 1 + width(word) <= room => {
+                    line.push(' ');
+                    line.push_str(word);
+                }
+                // The last line needs no mark that it goes on.
+                _ if width(indent) + width(word) <= self.columns() => lines.push(format!("{indent}{word}")),
+                _ => return None,
+            }
+        }
+        let last = lines.len().saturating_sub(1);
+        lines.iter_mut().take(last).for_each(|line| line.push_str(" \\"));
+        lines.iter().all(|line| width(line) <= self.columns()).then_some(lines)
+    }
+
     /// A bar of so many cells, as much of it filled as `part` is of `whole`.
     pub(super) fn bar(self, part: u64, whole: u64, cells: u64) -> String {
         let filled = part.min(whole).saturating_mul(cells).checked_div(whole).unwrap_or(0);

@@ -115,17 +115,21 @@ impl Live {
             let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             (usize::try_from(seen.events).unwrap_or(usize::MAX), seen.state.clone())
         };
+        let mut told_now = String::new();
         for link in links.iter().skip(told) {
             let event = link.record.event().map_err(unreadable)?;
             state = evolve(state, &event);
             let at = link.record.ts.parse().unwrap_or_else(|_| self.clock.now());
-            self.told(at, link.record.seq, &state, &[event]);
+            told_now.push_str(&self.take(at, link.record.seq, &state, &[event]));
         }
+        // What was committed together is shown together: between two events of one step a run waits for nobody.
+        self.draw(&told_now);
         Ok(())
     }
 
-    /// Takes what happened: these events, the first of them at this position, led to this state.
-    fn told(&self, at: UnixMs, first: u64, state: &State, events: &[Event]) {
+    /// Takes what happened: these events, the first of them at this position, led to this state. Answers what is to be
+    /// told above a block; where there is none, it is told already.
+    fn take(&self, at: UnixMs, first: u64, state: &State, events: &[Event]) -> String {
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner) =
             Seen { events: first + events.len() as u64, state: state.clone() };
         if self.is_json {
@@ -133,11 +137,10 @@ impl Live {
         }
         if let Some(block) = self.block().as_mut() {
             block.live.told(at, state, events);
-            let told = lines(state, events);
-            block.draw(&told, self.clock.now());
-            return;
+            return lines(state, events);
         }
         self.narrator.changed(state, events);
+        String::new()
     }
 
     /// Tells something that is not an event.
@@ -233,7 +236,8 @@ impl Live {
 impl Observer for Live {
     fn changed(&self, state: &State, events: &[Event]) {
         let all = state.dossier().map_or(0, |dossier| dossier.events);
-        self.told(self.clock.now(), all.saturating_sub(events.len() as u64), state, events);
+        let told = self.take(self.clock.now(), all.saturating_sub(events.len() as u64), state, events);
+        self.draw(&told);
     }
 }
 

@@ -14,6 +14,8 @@ use super::frame::Frame;
 pub(super) struct Painter {
     has_styles: bool,
     painted: Frame,
+    /// How wide the terminal was.
+    columns: u16,
 }
 
 /// Begin and end of what a terminal is to show at once. A terminal that does not know them ignores them.
@@ -23,17 +25,22 @@ const TO_SCREEN_END: &str = "\u{1b}[J";
 
 impl Painter {
     pub(super) fn new(has_styles: bool) -> Self {
-        Self { has_styles, painted: Frame::default() }
+        Self { has_styles, painted: Frame::default(), columns: 0 }
     }
 
     /// The bytes that draw `frame`, and above it the lines of `told`, on a terminal of so many columns. Empty where
     /// nothing would change.
     pub(super) fn draw(&mut self, told: &str, frame: Frame, columns: u16) -> String {
-        if told.is_empty() && frame == self.painted {
+        if told.is_empty() && frame == self.painted && columns == self.columns {
             return String::new();
         }
         let mut out = String::from(AT_ONCE.0);
         self.to_top(&mut out, columns);
+        if columns != self.columns {
+            // Rows that were broken would otherwise still count as one line when it becomes wider again.
+            out.push_str(TO_SCREEN_END);
+            self.columns = columns;
+        }
         for line in told.lines() {
             let _ = write!(out, "{line}{TO_LINE_END}\r\n");
         }

@@ -198,8 +198,7 @@ fn gate(live: &LiveState, now: UnixMs, screen: Screen) -> Vec<Line<'static>> {
     let tenths = format!("{}.{} s", took.get() / 1_000, took.get() % 1_000 / 100);
     let mut told = format!("{gate_id} attempt {}: {tenths}", flight.attempt);
     if let Some(limit) = limit {
-        told.push_str(&format!(" of at most {}", limit.get() / 1_000));
-        told.push_str(" s");
+        told.push_str(&format!(" of {} s", limit.get() / 1_000));
         let cells = screen.text_columns().saturating_sub(width(&told) + 2).min(24);
         if cells >= 6 {
             told.push_str(&format!("  {}", screen.bar(took.get(), limit.get(), cells as u64)));

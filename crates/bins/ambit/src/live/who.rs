@@ -1,9 +1,10 @@
 use ambit_ids::UnixMs;
 use ambit_orchestrator::{RunView, awaiting};
 use ambit_run::{PendingApproval, Stage, State};
+use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::frame::{Screen, notable, plain, row, strong, width};
+use super::frame::{Screen, notable, plain, row, strong};
 use super::render::clock;
 use super::state::LiveState;
 use crate::context::ambit;
@@ -27,7 +28,7 @@ pub(super) fn lines(live: &LiveState, view: &RunView, now: UnixMs, screen: Scree
     if waited.get() >= 1_000 {
         told.push_str(&format!(", for {}", clock(waited)));
     }
-    vec![row(LABEL, screen.cut(&told, screen.text_columns()), strong())]
+    rows(LABEL, screen.wrapped(&told, 2), strong())
 }
 
 fn person(
@@ -40,27 +41,25 @@ fn person(
     let told = format!("a person: {} is asked for", pending.capability);
     let deadline = live.state.dossier().map_or(pending.expires, |dossier| dossier.ledger.deadline());
     let until = pending.expires.min(deadline);
-    let waited = format!(
-        "since {}, for {}; until {}, in {}",
-        moment(live.since),
-        clock(now.since(live.since)),
-        moment(until),
-        clock(until.since(now))
-    );
-    let mut lines = vec![row(LABEL, screen.cut(&told, screen.text_columns()), notable())];
-    lines.push(row("", screen.cut(&waited, screen.text_columns()), plain()));
+    let waited = [
+        format!("since {}, for {}", moment(live.since), clock(now.since(live.since))),
+        format!("until {}, in {}", moment(until), clock(until.since(now))),
+    ];
+    let mut lines = rows(LABEL, screen.wrapped(&told, 2), notable());
+    lines.extend(rows("", screen.flow(&waited, "; ", 2), plain()));
     let ambit = ambit(&view.organization, &view.project);
     let named = view.name.as_deref().unwrap_or(view.run.as_str());
-    let decide =
-        [format!("{ambit} approve {} --digest \\", pending.proposal), format!("  {}", pending.digest)];
     let show = format!("{ambit} run show {named}");
-    // A command is told whole or not at all: what it is about is always told, and how to decide stands there too.
-    let fits = |line: &str| width(line) + 2 <= screen.columns();
-    lines.push(Line::from(format!("  {}", screen.cut(&show, screen.columns().saturating_sub(2)))));
-    if decide.iter().all(|line| fits(line)) {
-        lines.extend(decide.into_iter().map(|line| Line::from(format!("  {line}"))));
-    }
+    let decide = format!("{ambit} approve {} --digest {}", pending.proposal, pending.digest);
+    // A command is told whole or not at all. What it is about is told first, and how to decide stands there too.
+    let commands = [show, decide].map(|words| screen.command(&words));
+    lines.extend(commands.into_iter().flatten().flatten().map(Line::from));
     lines
+}
+
+fn rows(label: &str, lines: Vec<String>, style: Style) -> Vec<Line<'static>> {
+    let label = |at: usize| if at == 0 { label } else { "" };
+    lines.into_iter().enumerate().map(|(at, line)| row(label(at), line, style)).collect()
 }
 
 /// A moment to the second, by the clock that records are written by.

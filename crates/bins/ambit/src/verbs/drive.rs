@@ -22,7 +22,14 @@ pub(crate) async fn drive(
     run: &RunRef,
     agent: Arc<ScriptedAgent>,
 ) -> Result<Answer, Failure> {
-    let live = Live::begin(context, services, run, &links(services, run).await?).await?;
+    let links = links(services, run).await?;
+    let live = if links.len() == 1 {
+        let live = Live::from_the_first(context, services, run, &links).await?;
+        live.catch_up(&links)?;
+        live
+    } else {
+        Live::begin(context, services, run, &links).await?
+    };
     let driving = async {
         if context.is_alone() {
             services.orchestrator.drive_alone(run, agent, &live).await

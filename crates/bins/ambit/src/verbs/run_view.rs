@@ -3,6 +3,7 @@
 use ambit_evidence::Link;
 use ambit_ids::{DurationMs, UnixMs};
 use ambit_orchestrator::{Driver, RunRef, view};
+use ambit_revision::Totals;
 use ambit_run::{Limit, Phase, State, StopReason};
 use serde_json::{Value, json};
 
@@ -10,12 +11,13 @@ use crate::answer::Answer;
 use crate::calls::{calls, patches, section};
 use crate::compose::Services;
 use crate::context::Context;
+use crate::cost::Cost;
 use crate::decision::{Waiting, asked, waiting};
 use crate::failure::{Failure, exit};
 use crate::interrupt::Signals;
 use crate::live::{Keyboard, Live};
 use crate::question::{Question, question};
-use crate::text::{left_alone, next_steps, run_page};
+use crate::text::{Sections, left_alone, next_steps, run_page};
 
 /// How long nobody must drive a run before whoever watches it is told so: it is handed from one process to the next.
 const HANDOVER_MS: DurationMs = DurationMs::new(1_000);
@@ -36,10 +38,16 @@ async fn page(services: &Services, run: &RunRef, state: &State, with_calls: bool
     };
     let decided = decided.map(|decision| Waiting::correct(&decision, &mut seen));
     let calls = calls(&links);
-    let section = if with_calls { section(&calls) } else { String::new() };
     let question = question(services, &run.scope, &links, &seen).await?;
-    let asked_page = question.as_ref().map(Question::page).unwrap_or_default();
-    let mut text = run_page(&seen, &section, &asked_page, now);
+    let changes = changes(services, run, state).await;
+    let cost = state.dossier().map(|dossier| Cost::of(&links, dossier));
+    let sections = Sections {
+        calls: if with_calls { section(&calls) } else { String::new() },
+        asked: question.as_ref().map(Question::page).unwrap_or_default(),
+        lines: changes.as_ref().map(|changes| changes.lines),
+        cost: cost.as_ref().map(Cost::page).unwrap_or_default(),
+    };
+    let mut text = run_page(&seen, &sections, !with_calls && state.stop_reason().is_some(), now);
     let driver = driver(services, run, state).await?;
     match driver {
         Some(Driver::Gone | Driver::Nobody) => {
@@ -57,8 +65,19 @@ async fn page(services: &Services, run: &RunRef, state: &State, with_calls: bool
     if let Some(decided) = decided {
         answer.json["decision"] = json!(decided);
     }
+    answer.json["cost"] = json!(cost);
+    answer.json["changes"] = json!(changes);
     answer.json["patches"] = json!(state.dossier().map(patches));
     Ok(answer)
+}
+
+/// How far a run's tree is from its base, in numbers. A page is shown without them where the trees cannot be read.
+async fn changes(services: &Services, run: &RunRef, state: &State) -> Option<Totals> {
+    let dossier = state.dossier().filter(|dossier| !dossier.patches.is_empty())?;
+    let base = services.revisions.load(&run.scope, dossier.pins.base.tree).await.ok()?;
+    let head = services.revisions.load(&run.scope, dossier.head).await.ok()?;
+    let diff = services.revisions.difference(&run.scope, &base, &head).await.ok()?;
+    Some(diff.comparison.totals)
 }
 
 /// Who drives a run that has not ended.
