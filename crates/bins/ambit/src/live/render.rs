@@ -38,6 +38,7 @@ pub(super) fn render(live: &LiveState, now: UnixMs, screen: Screen) -> Frame {
         changed(&view, screen),
         Part::new(4, budget::lines(&view, screen)),
         Part::new(1, who::lines(live, &view, now, screen)),
+        Part::new(2, who::decide(live, &view, screen)),
         Part::new(0, question(live, screen)),
     ];
     Frame { lines: fitted(parts, screen.rows()) }
@@ -196,9 +197,9 @@ fn gate(live: &LiveState, now: UnixMs, screen: Screen) -> Vec<Line<'static>> {
     let ToolCall::RunNamedGate { gate_id, .. } = &flight.call else { return Vec::new() };
     let (took, limit) = (now.since(live.since), live.gate_limits.get(gate_id));
     let tenths = format!("{}.{} s", took.get() / 1_000, took.get() % 1_000 / 100);
-    let mut told = format!("{gate_id} attempt {}: {tenths}", flight.attempt);
+    let mut told = format!("{gate_id}: {tenths}");
     if let Some(limit) = limit {
-        told.push_str(&format!(" of {} s", limit.get() / 1_000));
+        told.push_str(&format!(" of {} s, attempt {}", limit.get() / 1_000, flight.attempt));
         let cells = screen.text_columns().saturating_sub(width(&told) + 2).min(24);
         if cells >= 6 {
             told.push_str(&format!("  {}", screen.bar(took.get(), limit.get(), cells as u64)));

@@ -49,12 +49,19 @@ fn person(
     lines.extend(rows("", screen.flow(&waited, "; ", 2), plain()));
     let ambit = ambit(&view.organization, &view.project);
     let named = view.name.as_deref().unwrap_or(view.run.as_str());
-    let show = format!("{ambit} run show {named}");
-    let decide = format!("{ambit} approve {} --digest {}", pending.proposal, pending.digest);
-    // A command is told whole or not at all. What it is about is told first, and how to decide stands there too.
-    let commands = [show, decide].map(|words| screen.command(&words));
-    lines.extend(commands.into_iter().flatten().flatten().map(Line::from));
+    // What it is about is told first, and how to decide stands there too.
+    let show = screen.command(&format!("{ambit} run show {named}"));
+    lines.extend(show.into_iter().flatten().map(Line::from));
     lines
+}
+
+/// How a person decides what is asked, as a command that is told whole or not at all.
+pub(super) fn decide(live: &LiveState, view: &RunView, screen: Screen) -> Vec<Line<'static>> {
+    let State::Open(open) = &live.state else { return Vec::new() };
+    let Stage::Approval { pending, .. } = &open.stage else { return Vec::new() };
+    let ambit = ambit(&view.organization, &view.project);
+    let words = format!("{ambit} approve {} --digest {}", pending.proposal, pending.digest);
+    screen.command(&words).into_iter().flatten().map(Line::from).collect()
 }
 
 fn rows(label: &str, lines: Vec<String>, style: Style) -> Vec<Line<'static>> {
