@@ -199,7 +199,7 @@ fn decided(made: &CallDecided) -> Vec<Told> {
     let mut data = json!({
         "turn": made.turn, "tool": made.call.tool(), "call": call(&made.call), "arguments": made.arguments,
         "planStep": made.step, "outcome": word(&made.outcome),
-        "rules": made.decision.rules.iter().map(|rule| rule.as_str()).collect::<Vec<_>>(),
+        "rules": made.decision.rules.iter().map(ambit_ids::RuleId::as_str).collect::<Vec<_>>(),
         "facts": made.facts.iter().map(ToString::to_string).collect::<Vec<_>>(),
     });
     match &made.outcome {
@@ -258,6 +258,6 @@ fn gate(record: &GateRecord) -> Value {
 fn denial_of(denial: &ambit_run::Denial) -> Value {
     json!({
         "code": denial.code.as_str(), "detail": denial.detail, "instead": denial.instead,
-        "rules": denial.rules.iter().map(|rule| rule.as_str()).collect::<Vec<_>>(),
+        "rules": denial.rules.iter().map(ambit_ids::RuleId::as_str).collect::<Vec<_>>(),
     })
 }

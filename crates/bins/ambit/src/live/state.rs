@@ -133,12 +133,13 @@ impl LiveState {
 impl Decided {
     fn of(made: &CallDecided) -> Self {
         let facts = || made.facts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-        let rules = || made.decision.rules.iter().map(|rule| rule.as_str()).collect::<Vec<_>>().join(", ");
+        let rules =
+            || made.decision.rules.iter().map(ambit_ids::RuleId::as_str).collect::<Vec<_>>().join(", ");
         let (verdict, why) = match &made.outcome {
             CallOutcome::Perform => (Verdict::Allowed, String::new()),
             CallOutcome::Denied(denial) if denial.rules.is_empty() => (Verdict::Denied, denial.to_string()),
             CallOutcome::Denied(denial) => {
-                let rules: Vec<&str> = denial.rules.iter().map(|rule| rule.as_str()).collect();
+                let rules: Vec<&str> = denial.rules.iter().map(ambit_ids::RuleId::as_str).collect();
                 (Verdict::Denied, format!("by {}: {}", rules.join(", "), denial.detail))
             }
             CallOutcome::Held(held) => {
