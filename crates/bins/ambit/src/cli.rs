@@ -1,20 +1,22 @@
 mod documents;
+mod images;
 mod model;
 mod profile_arg;
+mod runs;
 mod volumes;
 
 use std::path::PathBuf;
 
 use ambit_ids::{
-    ApproverId, BlueprintId, CaseId, Digest, DocumentName, GateId, ImageName, MicroUsd, OrganizationId,
-    ProjectId, ProposalId, RevisionId, RunName,
+    ApproverId, Digest, DocumentName, GateId, OrganizationId, ProjectId, ProposalId, RevisionId,
 };
-use ambit_images::Platform;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
+pub(crate) use images::{ImageVerb, ImportArgs};
 pub(crate) use model::{ModelVerb, UseArgs};
 pub(crate) use profile_arg::ProfileArg;
+pub(crate) use runs::{ReviseArgs, RunVerb, StartArgs};
 pub(crate) use volumes::{KindArg, VolumeVerb};
 
 /// The variable that names the organisation, and the organisation where nothing does.
@@ -149,104 +151,6 @@ pub(crate) struct CredentialArgs {
     pub(crate) credential_file: Option<PathBuf>,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum ImageVerb {
-    /// Take tools of this machine, with everything they need, into an image.
-    Capture {
-        /// The name of the image.
-        #[arg(long)]
-        name: ImageName,
-        /// Tools, by name or absolute path.
-        #[arg(required = true)]
-        tools: Vec<String>,
-    },
-    /// Take somebody else's image: an OCI image layout, or a tar of a root file system.
-    Import(ImportArgs),
-    /// List the images of this machine.
-    List,
-    /// Show what is in an image, and where it came from.
-    Show {
-        /// The image, by name or digest.
-        image: String,
-    },
-    /// Read every byte of an image, and hold it against its digest.
-    Verify {
-        /// The image, by name or digest [default: all of them].
-        image: Option<String>,
-        /// Verify all of them.
-        #[arg(long, conflicts_with = "image")]
-        all: bool,
-    },
-    /// Remove images that have no name and that no catalog and no open run of any project needs.
-    Prune {
-        /// Also those that have a name.
-        #[arg(long)]
-        unused: bool,
-        /// Only tell what would be removed.
-        #[arg(long)]
-        dry_run: bool,
-        /// Remove without asking.
-        #[arg(long, short)]
-        yes: bool,
-    },
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct ImportArgs {
-    /// The name of the image.
-    #[arg(long)]
-    pub(crate) name: ImageName,
-    /// The platform, of an image for several [default: this machine's].
-    #[arg(long, value_name = "OS/ARCH")]
-    pub(crate) platform: Option<Platform>,
-    /// What the layout calls the image, where it has several.
-    #[arg(long = "ref", value_name = "REF")]
-    pub(crate) reference: Option<String>,
-    /// The directory of a layout, or the tar of one or of a root file system, which may be compressed with gzip.
-    pub(crate) source: PathBuf,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum RunVerb {
-    /// Start a run and stay with it until it is over.
-    Start(Box<StartArgs>),
-    /// List the runs of the project.
-    List,
-    /// Show a run.
-    Show {
-        /// The run, by name or id.
-        run: String,
-    },
-    /// Watch a run until it is over.
-    Watch {
-        /// The run, by name or id.
-        run: String,
-    },
-    /// End a run.
-    Cancel {
-        /// The run, by name or id.
-        run: String,
-    },
-    /// Drive on a run whose process ended.
-    Resume {
-        /// The run, by name or id.
-        run: String,
-        /// The agent that the run was started with [default: agent.yaml in the user's configuration of ambit].
-        #[arg(long, value_name = "FILE")]
-        agent: Option<PathBuf>,
-    },
-    /// Ask for a change of a run's revision, within a case of the same blueprint.
-    Revise(ReviseArgs),
-    /// Write everything about a run to a new directory.
-    Export {
-        /// The run, by name or id.
-        run: String,
-        /// The directory, which must not exist.
-        #[arg(long, short, value_name = "DIR")]
-        out: PathBuf,
-    },
-}
-
 #[derive(Args, Debug)]
 pub(crate) struct InitArgs {
     /// The repository [default: the one that this directory is in].
@@ -257,57 +161,6 @@ pub(crate) struct InitArgs {
     /// Write the documents anew in the place of those that are there.
     #[arg(long)]
     pub(crate) replace: bool,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct StartArgs {
-    /// What is to be reached, in words, in the repository that this is. With --blueprint: a name for the run.
-    #[arg(value_name = "GOAL|NAME")]
-    pub(crate) words: Option<String>,
-    /// A name for the run of a goal. Starting twice under one name is one run.
-    #[arg(long, conflicts_with = "blueprint")]
-    pub(crate) name: Option<RunName>,
-    /// Agree to what a goal needs before its run can start: nothing is asked.
-    #[arg(long, short, conflicts_with = "blueprint")]
-    pub(crate) yes: bool,
-    /// The approved blueprint, in the place of a goal.
-    #[arg(long, requires_all = ["base", "agent"])]
-    pub(crate) blueprint: Option<BlueprintId>,
-    /// The digest of the blueprint that is meant [default: the newest that is registered].
-    #[arg(long, requires = "blueprint")]
-    pub(crate) digest: Option<Digest>,
-    /// The revision to start from, or a directory to import first.
-    #[arg(long, requires = "blueprint", value_name = "REV|DIR")]
-    pub(crate) base: Option<String>,
-    /// The catalog of commands to register first.
-    #[arg(long, requires = "blueprint", value_name = "FILE")]
-    pub(crate) catalog: Option<PathBuf>,
-    /// The execution profile, or the file of one to register first (with a `/`, or ending in .yaml, .yml or .json).
-    #[arg(long, requires = "blueprint", value_name = "PROFILE|FILE", default_value = "secure-generation-v1")]
-    pub(crate) profile: ProfileArg,
-    /// The agent [default, of a goal: agent.yaml in the user's configuration of ambit].
-    #[arg(long, value_name = "FILE")]
-    pub(crate) agent: Option<PathBuf>,
-    /// The most model steps.
-    #[arg(long, value_name = "N")]
-    pub(crate) max_steps: Option<u32>,
-    /// The most money, in US dollars.
-    #[arg(long, value_name = "USD")]
-    pub(crate) max_cost_usd: Option<MicroUsd>,
-    /// The revision request that the run answers.
-    #[arg(long, requires = "blueprint", value_name = "DIGEST")]
-    pub(crate) request: Option<Digest>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct ReviseArgs {
-    /// The run whose revision is to be changed, by name or id.
-    pub(crate) run: String,
-    /// What is wanted.
-    pub(crate) text: String,
-    /// The acceptance case that it belongs to.
-    #[arg(long)]
-    pub(crate) case: CaseId,
 }
 
 #[derive(Debug, Subcommand)]

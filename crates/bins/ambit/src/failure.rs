@@ -38,6 +38,8 @@ pub(crate) mod exit {
     pub(crate) const UNVERIFIED: u8 = 12;
     /// Interrupted from the keyboard.
     pub(crate) const INTERRUPTED: u8 = 130;
+    /// Ended at once from the keyboard.
+    pub(crate) const QUIT: u8 = 131;
     /// Ended by a signal to terminate.
     pub(crate) const TERMINATED: u8 = 143;
     /// The terminal was closed.

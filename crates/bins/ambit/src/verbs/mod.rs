@@ -7,6 +7,7 @@ pub(crate) mod blueprint;
 mod brought;
 mod catalog;
 pub(crate) mod doctor;
+mod drive;
 pub(crate) mod export;
 mod gate;
 mod goal;

@@ -3,11 +3,11 @@ use std::sync::Arc;
 
 use ambit_blueprint::{BudgetCeilings, PolicyRef};
 use ambit_evidence::v1::{Actor, ActorKind};
-use ambit_ids::{DurationMs, RevisionId, RunName};
-use ambit_orchestrator::{DriveError, InboxCommand, RunRef, StartError, StartRun, Started};
+use ambit_ids::{RevisionId, RunName};
+use ambit_orchestrator::{StartError, StartRun, Started};
 use ambit_ports::agent::Agent;
 use ambit_projects::Wish;
-use ambit_run::{AgentPin, Phase, State, StopReason};
+use ambit_run::{AgentPin, State};
 use serde_json::json;
 
 use crate::agent::{agent as agent_of, own};
@@ -16,13 +16,12 @@ use crate::cli::{ReviseArgs, RunVerb, StartArgs};
 use crate::compose::Services;
 use crate::config::UserConfig;
 use crate::context::{Context, ambit_in};
-use crate::failure::{Failure, exit};
-use crate::interrupt::interrupted;
+use crate::failure::Failure;
 use crate::verbs::blueprint::{blueprint_missing, newest};
 use crate::verbs::brought::Brought;
+use crate::verbs::drive::{self, drive};
 use crate::verbs::run_view::shown;
 use crate::verbs::{export, goal, revision, run_view};
-use crate::watch::Narrator;
 
 pub(crate) async fn run(context: &Context, verb: RunVerb) -> Result<Answer, Failure> {
     match verb {
@@ -31,7 +30,7 @@ pub(crate) async fn run(context: &Context, verb: RunVerb) -> Result<Answer, Fail
         RunVerb::List => run_view::list(context).await,
         RunVerb::Show { run } => run_view::show(context, &run).await,
         RunVerb::Watch { run } => run_view::watch(context, &run).await,
-        RunVerb::Cancel { run } => cancel(context, &run).await,
+        RunVerb::Cancel { run } => drive::cancel(context, &run).await,
         RunVerb::Resume { run, agent } => resume(context, &run, agent.as_deref()).await,
         RunVerb::Revise(arguments) => revise(context, arguments).await,
         RunVerb::Export { run, out } => export::run(context, &run, &out).await,
@@ -135,98 +134,13 @@ pub(crate) async fn imported(
     Ok(revision)
 }
 
-/// Drives a run until it is over; an interrupt from the keyboard cancels it first.
-pub(crate) async fn drive(
-    context: &Context,
-    services: &Services,
-    run: &RunRef,
-    agent: Arc<dyn Agent>,
-) -> Result<Answer, Failure> {
-    let narrator = Narrator::new(context.is_quiet());
-    let driving = async {
-        if context.is_alone() {
-            services.orchestrator.drive_alone(run, agent, &narrator).await
-        } else {
-            services.orchestrator.drive(run, agent, &narrator).await
-        }
-    };
-    tokio::pin!(driving);
-    let mut cut_off = None;
-    let state = loop {
-        let code = tokio::select! {
-            result = &mut driving => break result.map_err(|error| drive_failure(&error))?,
-            code = interrupted(), if cut_off.is_none() => code,
-        };
-        cut_off = Some(code);
-        context.note("cancelling; the run stops its processes and keeps its trace");
-        leave_cancel(services, run).await?;
-    };
-    if state.phase() == Some(Phase::NeedsApproval) {
-        context.note("a person must decide, and nobody may be asked: the run is left as it is");
-    }
-    let answer = shown(services, run, &state).await?;
-    Ok(match cut_off {
-        Some(code) if state.stop_reason() == Some(&StopReason::CustomerCancelled) => answer.exiting(code),
-        _ => answer,
-    })
-}
-
-fn drive_failure(error: &DriveError) -> Failure {
-    let failure = Failure::of(error.code(), error);
-    match error {
-        DriveError::Lease(_) => {
-            failure.help("wait until the other process is done, or watch it with `ambit run watch`")
-        }
-        DriveError::Journal(_) => {
-            failure.help("nothing that was committed is lost; drive the run on with `ambit run resume`")
-        }
-        _ => failure,
-    }
-}
-
-async fn leave_cancel(services: &Services, run: &RunRef) -> Result<(), Failure> {
-    let command = InboxCommand::Cancel { by: Context::user() };
-    let bytes = command.to_canonical().map_err(|error| Failure::of("CANCEL_UNWRITABLE", &error))?;
-    services.store.send(&run.stream(), bytes).await.map_err(|error| Failure::of(error.code(), &error))?;
-    Ok(())
-}
-
-/// Ends a run. Where nobody drives it, this process takes it over and sees it to its end.
-async fn cancel(context: &Context, named: &str) -> Result<Answer, Failure> {
-    let services = context.open()?;
-    let (run, state) = services.run(&context.scope, named).await?;
-    if matches!(state, State::Ended(_)) {
-        return Err(Failure::new("RUN_ENDED", format!("{} has ended already", run.run)).help(format!(
-            "nothing was changed; `{} run show {named}` says how it ended",
-            ambit_in(&context.scope)
-        )));
-    }
-    leave_cancel(&services, &run).await?;
-    let narrator = Narrator::new(context.is_quiet());
-    loop {
-        let state =
-            services.orchestrator.state(&run).await.map_err(|error| Failure::of(error.code(), &error))?;
-        if matches!(state, State::Ended(_)) {
-            return Ok(shown(&services, &run, &state).await?.exiting(exit::OK));
-        }
-        match services.orchestrator.wind_down(&run, &narrator).await {
-            Ok(state) => return Ok(shown(&services, &run, &state).await?.exiting(exit::OK)),
-            Err(DriveError::Lease(_)) => {
-                let pause = services.clock.now().saturating_add(DurationMs::new(100));
-                services.clock.sleep_until(pause).await;
-            }
-            Err(error) => return Err(drive_failure(&error)),
-        }
-    }
-}
-
 async fn resume(context: &Context, named: &str, agent: Option<&Path>) -> Result<Answer, Failure> {
     let services = context.open()?;
     let (run, state) = services.run(&context.scope, named).await?;
     let project = services.project(&context.scope).await?;
     // The process that ended a run may have died before the project knew of it.
     if matches!(state, State::Ended(_)) && project.closed(&run.run).is_some() {
-        return shown(&services, &run, &state).await;
+        return Ok(shown(&services, &run, &state).await?.last_line());
     }
     let file = match agent {
         Some(file) => file.to_owned(),
