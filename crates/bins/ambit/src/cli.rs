@@ -16,7 +16,7 @@ pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
 pub(crate) use images::{ImageVerb, ImportArgs};
 pub(crate) use model::{ModelVerb, UseArgs};
 pub(crate) use profile_arg::ProfileArg;
-pub(crate) use runs::{ReviseArgs, RunVerb, StartArgs};
+pub(crate) use runs::{DEFAULT_PROFILE, ReviseArgs, RunVerb, StartArgs};
 pub(crate) use volumes::{KindArg, VolumeVerb};
 
 /// The variable that names the organisation, and the organisation where nothing does.
@@ -146,7 +146,8 @@ pub(crate) enum ApproverVerb {
 
 #[derive(Args, Debug)]
 pub(crate) struct CredentialArgs {
-    /// The file with the approver's credential; without it, it is asked for at the terminal.
+    /// The file with the approver's credential [default: approver.key in the user's configuration of ambit, where it
+    /// approves here; or else it is asked for at the terminal].
     #[arg(long, value_name = "FILE")]
     pub(crate) credential_file: Option<PathBuf>,
 }

@@ -27,7 +27,7 @@ pub(crate) async fn decide(
         )
         .help("look at the proposal again with `ambit run show`, and quote its digest"));
     }
-    let credential = credential(context, &arguments.credential).await?;
+    let credential = credential(context, &services, &arguments.credential).await?;
     let verdict = if approve { ApprovalVerdict::Approved } else { ApprovalVerdict::Rejected };
     let (approver, signature) = services
         .projects
