@@ -9,6 +9,7 @@ use crate::key::Secret;
 use crate::limits::REFUSAL_BYTES;
 use crate::retry::RetryAfter;
 use crate::status::judge;
+use crate::thoughts;
 use crate::wire::{Decoder, Fault, Flow, Wire, error_of, parse, told, vendor_code};
 
 /// Where answers come from.
@@ -170,8 +171,9 @@ impl Record {
 
     fn keep(mut self, attempt: &Attempt<'_>) {
         if let (Some(tape), Some(bytes)) = (attempt.tape, self.bytes) {
-            self.exchange.body = String::from_utf8_lossy(&bytes).into_owned();
-            tape.add(&self.exchange, attempt.key.map(Secret::expose));
+            let key = attempt.key.map(Secret::expose);
+            self.exchange.body = thoughts::without(&bytes, key);
+            tape.add(&self.exchange, key);
         }
     }
 }

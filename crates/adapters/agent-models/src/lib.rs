@@ -33,6 +33,7 @@ mod retry;
 mod stated_price;
 mod status;
 mod telling;
+mod thoughts;
 mod toolbox;
 mod turn_context;
 mod wire;
