@@ -6,7 +6,7 @@ use crate::cassette::{Exchange, Tape};
 use crate::dialogue::{CallFailure, Charge, ModelReply};
 use crate::http::{Answer, Connection, Lost};
 use crate::key::Secret;
-use crate::limits::REFUSAL_BYTES;
+use crate::limits::{RECORDED_BYTES, REFUSAL_BYTES};
 use crate::retry::RetryAfter;
 use crate::status::judge;
 use crate::thoughts;
@@ -163,8 +163,11 @@ impl Record {
         Self { exchange, bytes: attempt.tape.map(|_| Vec::new()) }
     }
 
+    /// What no cassette has room for is not kept.
     fn take(&mut self, chunk: &[u8]) {
-        if let Some(bytes) = &mut self.bytes {
+        if let Some(bytes) = &mut self.bytes
+            && bytes.len() + chunk.len() <= RECORDED_BYTES
+        {
             bytes.extend_from_slice(chunk);
         }
     }

@@ -86,7 +86,9 @@ fn blank(value: &mut Value, thought: bool) {
 }
 
 fn is_thought(name: &str) -> bool {
-    ["thinking", "reasoning", "thought", "signature", "encrypted_content"].iter().any(|word| name.contains(word))
+    ["thinking", "reasoning", "thought", "signature", "encrypted_content"]
+        .iter()
+        .any(|word| name.contains(word))
 }
 
 /// The words of Chat Completions, among which some servers leave thoughts. Only the first choice is one.

@@ -21,16 +21,16 @@ impl Chance {
     }
 
     /// A number below `many`.
-    pub(crate) fn below(&mut self, many: u64) -> u64 {
+    pub(crate) fn below(&mut self, many: u32) -> u32 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        (self.0 >> 11) % many
+        u32::try_from((self.0 >> 11) % u64::from(many)).unwrap()
     }
 
-    fn words(&mut self, most: u64) -> String {
-        let words = ["plain", "\"quoted\"", "a\nline", "日本", "\\", "🦀", "{\"a\": 1}"];
-        (0..=self.below(most)).map(|_| words[self.below(words.len() as u64) as usize]).collect()
+    fn words(&mut self, most: u32) -> String {
+        let words: [&str; 7] = ["plain", "\"quoted\"", "a\nline", "日本", "\\", "🦀", "{\"a\": 1}"];
+        (0..=self.below(most)).map(|_| words[self.below(7) as usize]).collect()
     }
 }
 
@@ -80,7 +80,7 @@ impl Deal {
                 Price { input: 4_000_000, cache_read: 200_000, cache_write: 5_000_000, output: 20_000_000 };
             return Self { wire, model: "claude-opus-5-5", stated: "table".to_owned(), price };
         }
-        let mut rate = || 1 + chance.below(30_000_000);
+        let mut rate = || 1 + u64::from(chance.below(30_000_000));
         let price = Price { input: rate(), cache_read: rate(), cache_write: rate(), output: rate() };
         let dollars = |micros: u64| MicroUsd::new(micros).to_string();
         let stated = format!(
@@ -98,7 +98,7 @@ impl Deal {
         let bound =
             ModelAgentDocument::input_bound_tokens(&talk.request()) + u64::from(talk.max_output_tokens);
         let cap = match chance.below(4) {
-            0 => format!("  tokenCap: {}\n", bound + chance.below(6_000)),
+            0 => format!("  tokenCap: {}\n", bound + u64::from(chance.below(6_000))),
             _ => String::new(),
         };
         let text = format!(
@@ -117,7 +117,7 @@ impl Deal {
 
     /// The money of a run: that of a few calls at their quotes, and a little.
     pub(crate) fn ledger(&self, quote: MicroUsd, chance: &mut Chance) -> Ledger {
-        let cap = quote.get() * (1 + chance.below(4)) + chance.below(50_000);
+        let cap = quote.get() * u64::from(1 + chance.below(4)) + u64::from(chance.below(50_000));
         let limits = Limits {
             model_steps: 24,
             patch_attempts_per_gate: 4,
@@ -143,7 +143,7 @@ pub(crate) struct Talk {
 impl Talk {
     pub(crate) fn beginning(chance: &mut Chance) -> Self {
         let messages = vec![Message::User(chance.words(80))];
-        Self { messages, max_output_tokens: 16 + chance.below(2_000) as u32 }
+        Self { messages, max_output_tokens: 16 + chance.below(2_000) }
     }
 
     pub(crate) fn request(&self) -> ModelRequest {

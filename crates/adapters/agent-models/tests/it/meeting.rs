@@ -61,8 +61,13 @@ fn read(path: &str) -> Turn {
     Turn::call("read_project_file", json!({"path": path}))
 }
 
-const GIVEN: UsageGiven =
-    UsageGiven { input: Some(11), cache_read: Some(5), cache_write: Some(4), output: Some(7), reasoning: Some(3) };
+const GIVEN: UsageGiven = UsageGiven {
+    input: Some(11),
+    cache_read: Some(5),
+    cache_write: Some(4),
+    output: Some(7),
+    reasoning: Some(3),
+};
 const USAGE: Usage = Usage {
     input_tokens: 11,
     cache_read_tokens: 5,
@@ -74,11 +79,9 @@ const USAGE: Usage = Usage {
 #[tokio::test]
 async fn words_come_as_they_were_said_with_every_token_once() {
     let words = "Hello, “wörld”: \"{}\"\n\n日本 🦀.";
-    for (stop, expected) in [
-        (Stop::End, StopCause::Done),
-        (Stop::Length, StopCause::Length),
-        (Stop::Filter, StopCause::Refused),
-    ] {
+    for (stop, expected) in
+        [(Stop::End, StopCause::Done), (Stop::Length, StopCause::Length), (Stop::Filter, StopCause::Refused)]
+    {
         for meeting in Meeting::everywhere(&Script::of([Turn::text(words).stop(stop).usage(GIVEN)])) {
             let reply = meeting.ask(&hello()).await.unwrap();
             assert_eq!((reply.text.as_str(), reply.stop, reply.usage), (words, expected, USAGE));
@@ -155,7 +158,9 @@ async fn calls_and_their_results_go_round() {
 
 #[tokio::test]
 async fn arguments_that_are_none_can_be_answered_and_the_conversation_goes_on() {
-    for fault in [Fault::InvalidArguments, Fault::WrongToolName, Fault::TwoCalls, Fault::Empty, Fault::Refusal] {
+    for fault in
+        [Fault::InvalidArguments, Fault::WrongToolName, Fault::TwoCalls, Fault::Empty, Fault::Refusal]
+    {
         let script = Script::of([read("a.py").failing(fault.clone()), Turn::text("I see.")]);
         for meeting in Meeting::everywhere(&script) {
             let mut messages = hello();

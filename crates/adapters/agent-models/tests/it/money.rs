@@ -45,8 +45,10 @@ struct Conversation<'a> {
     client: Client,
     quote: MicroUsd,
     ledger: Ledger,
-    /// Entries of the bill that were there before.
+    /// Entries of the bill that were there before the conversation.
     before: usize,
+    /// Entries that were there before the last call.
+    known: usize,
     told_micro_dollars: u64,
     unsettled: u64,
 }
@@ -80,7 +82,6 @@ impl Conversation<'_> {
         self.ledger.check(&reservation).ok()?;
         self.ledger = self.ledger.clone().reserve(&reservation);
         assert!(self.used() <= self.cap());
-        let known = self.entries().len();
         let (_handle, signal) = AbortHandle::new();
         let outcome = self.client.complete(talk.request(), signal).await;
         let told = self.told(&outcome);
@@ -88,21 +89,24 @@ impl Conversation<'_> {
         self.ledger = self.ledger.clone().settle(&reservation, &Amounts::turn(settled));
         self.told_micro_dollars += settled.get();
         self.unsettled += u64::from(told.is_none());
-        self.hold(&self.entries()[known..], &outcome, told, talk.dearest(&self.client));
+        let entries = self.entries();
+        self.hold(&entries, &outcome, told, talk.dearest(&self.client));
+        self.known = entries.len();
         Some(outcome)
     }
 
-    /// What must be so after every call, of which `new` is the bill.
+    /// What must be so after every call, after which `entries` are the bill.
     fn hold(
         &self,
-        new: &[BillEntry],
+        entries: &[BillEntry],
         outcome: &Result<ModelReply, CallFailure>,
         told: Option<MicroUsd>,
         dearest: MicroUsd,
     ) {
+        let new = &entries[self.known..];
         let name = format!("{outcome:?} {new:?}");
-        let billed: u128 = new.iter().map(|entry| entry.cost_micro_dollars).sum();
-        let all: u128 = self.entries().iter().map(|entry| entry.cost_micro_dollars).sum();
+        let cost = |entries: &[BillEntry]| entries.iter().map(|entry| entry.cost_micro_dollars).sum::<u128>();
+        let (billed, all) = (cost(new), cost(entries));
         let spent = self.ledger.spent().cost.get();
         assert!(billed <= dearest.get().into() && dearest <= self.quote, "{name}");
         if let Some(told) = told {
@@ -120,7 +124,7 @@ impl Conversation<'_> {
         assert_eq!(self.ledger.reserved().cost, MicroUsd::ZERO, "{name}");
         if let Some(cap) = self.client.document().token_cap() {
             let tokens: u64 =
-                self.entries().iter().map(|entry| entry.usage.whole_input() + entry.usage.output).sum();
+                entries.iter().map(|entry| entry.usage.whole_input() + entry.usage.output).sum();
             assert!(tokens <= cap, "{tokens} of {cap} tokens: {name}");
         }
     }
@@ -142,7 +146,7 @@ async fn converse(server: &ModelServer, deal: &Deal, chance: &mut Chance) -> Tal
     let quote = client.call_quote();
     let (ledger, before) = (deal.ledger(quote, chance), server.bill().entries.len());
     let mut run =
-        Conversation { server, client, quote, ledger, before, told_micro_dollars: 0, unsettled: 0 };
+        Conversation { server, client, quote, ledger, before, known: 0, told_micro_dollars: 0, unsettled: 0 };
     let mut tally = Tally { conversations: 1, ..Tally::default() };
     for _ in 0..2 + chance.below(5) {
         match run.call(&talk).await {
