@@ -28,7 +28,7 @@ pub fn schema() -> Value {
             },
             "baseUrl": {
                 "type": "string",
-                "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\?#@]+$",
+                "pattern": "^[Hh][Tt][Tt][Pp][Ss]?:[^\\s\\\\?#]+$",
                 "maxLength": 2_048,
                 "description": "Where it is. `/v1` is added unless it ends in it.",
             },
@@ -40,7 +40,7 @@ pub fn schema() -> Value {
             },
             "key": {
                 "type": "string",
-                "pattern": "^(none|env:[A-Z][A-Z0-9_]{0,127}|file:/.*)$",
+                "pattern": "^(none|env:[A-Z][A-Z0-9_]{0,127}|file:/[\\s\\S]*)$",
                 "description": "Where the key is, and never the key itself.",
             },
             "stream": flag(true, "Whether the answer is asked for as a stream."),
@@ -115,8 +115,9 @@ mod tests {
             ("key", json!("sk-0123456789"), false),
             ("key", json!("file:/run/key"), true),
             ("key", json!("env:key"), false),
-            ("baseUrl", json!("https://a@b"), false),
+            ("baseUrl", json!("https://a?b"), false),
             ("baseUrl", json!("https://a.example/v1"), true),
+            ("baseUrl", json!("http://[::1]:8080/a@b"), true),
             ("wire", json!("smoke-signals"), false),
             ("stream", json!("yes"), false),
             ("temperature", json!(1), false),

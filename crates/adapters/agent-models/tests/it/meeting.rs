@@ -90,6 +90,8 @@ async fn words_come_as_they_were_said_with_every_token_once() {
     }
 }
 
+// proves E-B05
+// break crates/adapters/agent-models/src/attempt.rs: `thoughts::without(&bytes, key)` -> `String::from_utf8_lossy(&bytes).into_owned()`
 #[tokio::test]
 async fn thoughts_reach_nothing() {
     let turn = read("a.py").thinking("CANARY is what I think of it, at some length").saying("I look.");
