@@ -17,5 +17,6 @@ pub mod sandbox;
 pub mod signer;
 pub mod store;
 mod stream;
+pub mod volumes;
 
 pub use abort::{AbortHandle, AbortSignal};

@@ -35,6 +35,8 @@ pub use receipt::{CancellationReceipt, DestructionReceipt, PreviewGrant, Preview
 /// - [`execute_named`](Self::execute_named) MUST run the command on a private, writable view of exactly the tree that
 ///   the command names, pristine for every execution, and MUST leave no process of it behind when it answers. The
 ///   executions of one lease MAY run one after the other.
+/// - A command MUST see, below `/volumes`, the volumes that it names and no others, each read-only, each held against its
+///   digest before the sandbox is made. Where one is named `node_modules`, `/node_modules` MUST lead to it.
 /// - How a command ended MUST come from the wait status and the supervisor, and from nothing that the command can write.
 /// - A control that the manifest claims and that cannot be put in place at allocation or execution MUST make the verb
 ///   fail. There is no weaker fallback that the manifest does not name.

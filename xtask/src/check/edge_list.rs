@@ -285,7 +285,7 @@ pub(super) const CONFINED: &[Confined] = &[
     Confined { dependency: "clap", to: &["ambit"], why: "only a binary reads a command line" },
     Confined {
         dependency: "toml",
-        to: &["ambit-oracle", "ambit-project-survey", "xtask"],
+        to: &["ambit-images", "ambit-oracle", "ambit-project-survey", "xtask"],
         why: "documents of ours are JSON; only manifests are read so",
     },
 ];

@@ -7,6 +7,7 @@
 //! ROOT/sha256-HEX/image.json      its record, in canonical form
 //! ROOT/sha256-HEX/origin.json     where it came from, in canonical form; images of before there were imports have none
 //! ROOT/names/NAME                 the digest that the name stands for, and a line feed
+//! ROOT/volumes/                   volumes, in the same layout
 //! ```
 
 mod prune;
@@ -122,7 +123,7 @@ impl Directory {
     }
 
     /// Lets `name` stand for `digest` from now on.
-    fn bind(&self, name: &ImageName, digest: Digest) -> Result<(), ImageError> {
+    pub(crate) fn bind(&self, name: &ImageName, digest: Digest) -> Result<(), ImageError> {
         let staged = self.staging().join("name");
         write_new(&staged, format!("{digest}\n").as_bytes())?;
         let target = self.names().join(name.as_str());
@@ -152,7 +153,7 @@ impl Directory {
         Ok(images)
     }
 
-    /// The digests under which images lie, whether or not they are whole.
+    /// The digests under which something lies here, whether or not it is whole.
     pub(crate) fn digests(&self) -> Result<BTreeSet<Digest>, ImageError> {
         let mut digests = BTreeSet::new();
         for child in fs::read_dir(&self.root).map_err(failed_at(&self.root))? {
@@ -213,12 +214,20 @@ impl Directory {
     /// The tree of an image, whose content is held against the digest when this process first asks for it: what ran is
     /// recorded under that digest.
     pub(crate) fn root(&self, digest: Digest) -> Result<PathBuf, ImageError> {
-        let is_verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner).contains(&digest);
-        if !is_verified {
+        if !self.is_verified(digest) {
             self.verify(digest)?;
-            self.verified.lock().unwrap_or_else(PoisonError::into_inner).insert(digest);
+            self.note_verified(digest);
         }
         self.tree(digest)
+    }
+
+    /// Whether this process has held it against its digest.
+    pub(crate) fn is_verified(&self, digest: Digest) -> bool {
+        self.verified.lock().unwrap_or_else(PoisonError::into_inner).contains(&digest)
+    }
+
+    pub(crate) fn note_verified(&self, digest: Digest) {
+        self.verified.lock().unwrap_or_else(PoisonError::into_inner).insert(digest);
     }
 
     fn tree(&self, digest: Digest) -> Result<PathBuf, ImageError> {
@@ -251,7 +260,7 @@ impl Directory {
         failed_at(&self.root)(io::Error::new(io::ErrorKind::Interrupted, error))
     }
 
-    fn lock(&self) -> Result<File, ImageError> {
+    pub(crate) fn lock(&self) -> Result<File, ImageError> {
         let path = self.root.join("lock");
         let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
         let file = open.map_err(failed_at(&path))?;
@@ -261,7 +270,7 @@ impl Directory {
     }
 
     /// Removes what a capture left that did not come to its end. Only under the lock.
-    fn clear_staging(&self) -> Result<(), ImageError> {
+    pub(crate) fn clear_staging(&self) -> Result<(), ImageError> {
         let staging = self.staging();
         for child in fs::read_dir(&staging).map_err(failed_at(&staging))? {
             let child = child.map_err(failed_at(&staging))?;
@@ -275,15 +284,20 @@ impl Directory {
         Ok(())
     }
 
+    /// Makes a rename into the store last.
+    pub(crate) fn sync_root(&self) -> Result<(), ImageError> {
+        self.sync(&self.root)
+    }
+
     fn sync(&self, directory: &Path) -> Result<(), ImageError> {
         File::open(directory).and_then(|open| open.sync_all()).map_err(failed_at(directory))
     }
 
-    fn home(&self, digest: Digest) -> PathBuf {
+    pub(crate) fn home(&self, digest: Digest) -> PathBuf {
         self.root.join(format!("sha256-{}", digest.to_hex()))
     }
 
-    fn staging(&self) -> PathBuf {
+    pub(crate) fn staging(&self) -> PathBuf {
         self.root.join("staging")
     }
 
@@ -292,7 +306,7 @@ impl Directory {
     }
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> Result<(), ImageError> {
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), ImageError> {
     let open = OpenOptions::new().write(true).create_new(true).mode(0o444).open(path);
     let written = open.and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
     written.map_err(failed_at(path))
@@ -303,7 +317,7 @@ fn write_record<T: Serialize>(path: &Path, record: &T) -> Result<(), ImageError>
     write_new(path, bytes.as_bytes())
 }
 
-fn read_small(path: &Path) -> io::Result<Vec<u8>> {
+pub(crate) fn read_small(path: &Path) -> io::Result<Vec<u8>> {
     read_within(path, limits::RECORD_BYTES)
 }
 
@@ -313,6 +327,6 @@ fn read_within(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn invalid(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+pub(crate) fn invalid(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }

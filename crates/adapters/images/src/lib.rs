@@ -19,6 +19,10 @@
 //!
 //! Nothing else comes along: a program that reads other files of its own, as Perl does, finds them missing. A script in Python
 //! whose packages are not of the standard library (pytest, tox) is refused, and so is a link of Corepack's.
+//!
+//! [`DirectoryImages::capture_volume`] makes a volume: the packages that a build or a test takes from elsewhere, which
+//! a sandbox mounts beside its root.
+//!
 //! There is one user without privileges, no set-user-id bit, no device, no certificate and nothing that can be written.
 //! [`DirectoryImages::import`] makes one from somebody else's image: an OCI image layout or a tar of a root file system.
 //!
@@ -57,6 +61,7 @@ mod skeleton;
 mod stage;
 mod store;
 mod tool;
+mod volume;
 
 pub use capture::{CaptureReport, CaptureRequest, CapturedTool};
 pub use directory::{NamedImages, PruneReport, PruneRequest, Pruned};
@@ -66,3 +71,4 @@ pub use left_out::LeftOut;
 pub use origin::{CapturedOrigin, ImportedOrigin, Omission, Omissions, Origin, SourceFormat, ToolOrigin};
 pub use store::DirectoryImages;
 pub use tool::{PROGRAM_DIRECTORIES, Tool, ToolError};
+pub use volume::{VolumeCaptureError, VolumeReport, VolumeRequest, VolumeSource};

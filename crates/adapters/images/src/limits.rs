@@ -6,6 +6,22 @@ use std::time::Duration;
 pub const IMAGE_ENTRIES: usize = 200_000;
 /// The most bytes of an image.
 pub const IMAGE_BYTES: u64 = 8 << 30;
+/// The most files, links and directories of a volume.
+pub const VOLUME_ENTRIES: usize = 500_000;
+/// The most bytes of a volume.
+pub const VOLUME_BYTES: u64 = 8 << 30;
+/// The longest path in a volume.
+pub const VOLUME_PATH_BYTES: usize = 2048;
+/// The most directories in each other in a volume.
+pub const VOLUME_DEPTH: usize = 100;
+/// The largest `Cargo.lock`.
+pub const LOCK_BYTES: u64 = 8 << 20;
+/// The most packages of a `Cargo.lock`.
+pub const LOCKED_CRATES: usize = 20_000;
+/// The largest archive of a crate.
+pub const CRATE_BYTES: u64 = 64 << 20;
+/// The most that an archive of a crate may unpack to, as Cargo has it.
+pub const UNPACKED_CRATE_BYTES: u64 = 512 << 20;
 /// The most tools that one capture may name.
 pub const CAPTURED_TOOLS: usize = 64;
 /// The longest path in an image, as Linux has it.

@@ -16,7 +16,8 @@
 //! - MODE is `st_mode & 07777` as four octal digits. SIZE is decimal. SHA256 is 64 lower-case hexadecimal digits.
 //! - Owners, times and the number of names of an inode are not part of it.
 //!
-//! The image digest is SHA-256 of these bytes.
+//! The image digest is SHA-256 of these bytes. The manifest of a volume is the same but for its first line,
+//! `ambit volume 1`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -34,6 +35,8 @@ use crate::contents::{self, Unread};
 use crate::limits;
 
 const HEADER: &[u8] = b"ambit image 1\n";
+/// The first line of the manifest of a volume, which is the same otherwise.
+const VOLUME_HEADER: &[u8] = b"ambit volume 1\n";
 
 /// What one line of the manifest tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +85,18 @@ pub(crate) struct Tree {
 impl Tree {
     /// Reads every byte below `root`. No link is followed.
     pub(crate) fn read(root: &Path) -> Result<Self, ImageError> {
+        Self::read_under(HEADER, root, limits::IMAGE_ENTRIES)
+    }
+
+    /// Reads every byte of a volume. No link is followed.
+    pub(crate) fn read_volume(root: &Path) -> Result<Self, ImageError> {
+        Self::read_under(VOLUME_HEADER, root, limits::VOLUME_ENTRIES)
+    }
+
+    fn read_under(header: &[u8], root: &Path, most_entries: usize) -> Result<Self, ImageError> {
         let mut reading = Reading {
             root,
+            most_entries,
             entries: BTreeMap::new(),
             files: Vec::new(),
             inodes: BTreeMap::new(),
@@ -93,7 +106,7 @@ impl Tree {
         while let Some(directory) = pending.pop() {
             reading.directory(directory, &mut pending)?;
         }
-        reading.finish()
+        reading.finish(header)
     }
 }
 
@@ -107,6 +120,7 @@ struct Sighted {
 
 struct Reading<'a> {
     root: &'a Path,
+    most_entries: usize,
     entries: BTreeMap<Vec<u8>, Entry>,
     files: Vec<Sighted>,
     /// The content of every inode, so that one with several names is read once.
@@ -157,19 +171,20 @@ impl Reading<'_> {
     }
 
     fn check_count(&self) -> Result<(), ImageError> {
-        if self.entries.len() + self.files.len() > limits::IMAGE_ENTRIES {
-            let reason = format!("more than {} entries", limits::IMAGE_ENTRIES);
+        // The root is an entry, too.
+        if self.entries.len() + self.files.len() > self.most_entries.saturating_add(1) {
+            let reason = format!("more than {} entries", self.most_entries);
             return Err(failed_at(self.root)(io::Error::new(io::ErrorKind::InvalidData, reason)));
         }
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Tree, ImageError> {
+    fn finish(mut self, header: &[u8]) -> Result<Tree, ImageError> {
         let contents = contents::digests(&self.unread)?;
         for Sighted { path, mode, size_bytes, content } in self.files {
             self.entries.insert(path, Entry::File { mode, size_bytes, content: contents[content] });
         }
-        let mut manifest = HEADER.to_vec();
+        let mut manifest = header.to_vec();
         let mut entries = 0;
         for (path, entry) in &self.entries {
             entry.write(path, &mut manifest);

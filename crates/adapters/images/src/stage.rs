@@ -80,7 +80,7 @@ fn copy(
     Ok(finish_file(&to, target, original.executable)?)
 }
 
-fn create(target: &Path) -> Result<File, ImageError> {
+pub(crate) fn create(target: &Path) -> Result<File, ImageError> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(target).map_err(failed_at(target))
 }
 

@@ -10,6 +10,7 @@ use ambit_ids::{BackendId, Digest, Incarnation, LeaseId};
 use ambit_ports::images::ImageStore;
 use ambit_ports::runtime::{Clock, IdGenerator};
 use ambit_ports::sandbox::{CapabilityManifest, Lives, SandboxError, SandboxLease, SandboxSpec};
+use ambit_ports::volumes::VolumeStore;
 
 use crate::cgroup::Layout;
 use crate::guest::{Nursery, io_error};
@@ -32,6 +33,7 @@ pub struct LinuxSandboxes {
     pub(crate) id: BackendId,
     root: PathBuf,
     pub(crate) images: Arc<dyn ImageStore>,
+    pub(crate) volumes: Arc<dyn VolumeStore>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdGenerator>,
     pool: Arc<Pool>,
@@ -56,18 +58,20 @@ impl LinuxSandboxes {
     pub fn new(
         settings: Settings,
         images: Arc<dyn ImageStore>,
+        volumes: Arc<dyn VolumeStore>,
         clock: Arc<dyn Clock>,
         ids: Arc<dyn IdGenerator>,
     ) -> Result<Self, SandboxError> {
         let layout = Layout::detect();
         layout.sweep(machine::is_process_alive);
-        Self::with_layout(layout, settings, images, clock, ids)
+        Self::with_layout(layout, settings, images, volumes, clock, ids)
     }
 
     fn with_layout(
         layout: Layout,
         settings: Settings,
         images: Arc<dyn ImageStore>,
+        volumes: Arc<dyn VolumeStore>,
         clock: Arc<dyn Clock>,
         ids: Arc<dyn IdGenerator>,
     ) -> Result<Self, SandboxError> {
@@ -82,6 +86,7 @@ impl LinuxSandboxes {
             id,
             root: settings.root,
             images,
+            volumes,
             clock,
             ids,
             pool: Arc::new(pool),
@@ -99,6 +104,7 @@ impl LinuxSandboxes {
             layout,
             settings,
             Arc::clone(&self.images),
+            Arc::clone(&self.volumes),
             Arc::clone(&self.clock),
             Arc::clone(&self.ids),
         )
@@ -172,16 +178,17 @@ impl LinuxSandboxes {
         }
     }
 
-    /// Makes the sandbox of a run from the directory of an image.
+    /// Makes the sandbox of a run from the directory of an image, and those of its volumes in their order.
     pub(crate) async fn allocate_from(
         &self,
         spec: &SandboxSpec,
         image: &Path,
+        volumes: &[PathBuf],
     ) -> Result<SandboxLease, SandboxError> {
         let id = SandboxLease::id_of(&spec.scope, &spec.run);
         let _change = self.change_lock(&id).lock().await;
         if let Some(sandbox) = self.live(&id).filter(|sandbox| !sandbox.is_gone()) {
-            let is_same = sandbox.lease.image == spec.image;
+            let is_same = sandbox.lease.image == spec.image && sandbox.mounts == spec.volumes;
             return if is_same { Ok(sandbox.lease.clone()) } else { Err(SandboxError::Conflict(id)) };
         }
         let incarnation = Incarnation::new(format!("inc_{}", self.ids.next()))
@@ -201,6 +208,7 @@ impl LinuxSandboxes {
             lease: lease.clone(),
             limits: spec.limits,
             fixtures: &spec.fixtures,
+            volumes: spec.volumes.iter().cloned().zip(volumes).collect(),
             blobs: Arc::clone(&spec.blobs),
             home,
             enforced: self.layout().enforcement(),

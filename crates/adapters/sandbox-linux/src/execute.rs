@@ -57,12 +57,13 @@ pub(crate) async fn execute(
         return Err(SandboxError::TreeMissing(command.tree));
     }
     let limits = narrower(&command.limits, &sandbox.limits);
+    let volumes = sandbox.volumes(command.tree, &limits, sandbox.declared(&command.volumes)?);
     let handover = Handover::of(command).map_err(io_error("reading the command"))?;
     sandbox.settled(&mut turn).await.map_err(|_| SandboxError::Gone(sandbox.lease.lease.clone()))?;
     let (before, has_own_peak) = control(sandbox, &mut turn, &limits)?;
 
     let mut unfinished = Unfinished(Some(sandbox));
-    let (stdout, stderr) = handover.start(sandbox, command, &limits).await?;
+    let (stdout, stderr) = handover.start(sandbox, volumes, &limits).await?;
     let mut running = Running {
         sandbox,
         limits: &limits,
@@ -78,7 +79,7 @@ pub(crate) async fn execute(
     after.peak_memory_bytes = after.peak_memory_bytes.filter(|_| has_own_peak);
     let observation = observe(running, command, ended, (before, after)).await?;
     if ended.is_some() {
-        sandbox.settle(&mut turn, sandbox.volumes(command.tree, &limits)).await;
+        sandbox.settle(&mut turn, volumes).await;
         unfinished.0 = None;
     }
     Ok(observation)

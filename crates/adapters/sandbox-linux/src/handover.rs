@@ -6,7 +6,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 
 use ambit_ids::ExecutionLimits;
 use ambit_ports::sandbox::{Enforcer, LimitEnforcement, NamedCommand, SandboxError};
-use ambit_sandbox_guest::wire::{Execute, MESSAGE_BYTES, ProcessLimits, Request, STRINGS};
+use ambit_sandbox_guest::wire::{Execute, MESSAGE_BYTES, ProcessLimits, Request, STRINGS, Volumes};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::channel::FIXED_BYTES;
@@ -75,14 +75,14 @@ impl Handover {
     pub(crate) async fn start(
         &self,
         sandbox: &Sandbox,
-        command: &NamedCommand,
+        volumes: Volumes,
         limits: &ExecutionLimits,
     ) -> Result<(OwnedFd, OwnedFd), SandboxError> {
         let what = "handing the command over";
         let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).map_err(io_error(what));
         let ((stdout, stdout_far), (stderr, stderr_far)) = (pipe()?, pipe()?);
         let request = Request::Execute(Execute {
-            volumes: sandbox.volumes(command.tree, limits),
+            volumes,
             wall_ms: limits.wall_ms.get(),
             limits: process_limits(limits, sandbox.enforced),
             workdir: &self.workdir,

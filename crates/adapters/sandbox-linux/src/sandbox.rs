@@ -1,13 +1,14 @@
 //! A sandbox: a guest in the hands of one run.
 
 use std::collections::BTreeMap;
+use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ambit_ids::{Digest, ExecutionLimits};
+use ambit_ids::{Digest, ExecutionLimits, VolumeMount};
 use ambit_ports::blobs::BlobStore;
 use ambit_ports::sandbox::{FileBatch, FileReceipt, Fixture, LimitEnforcement, SandboxError, SandboxLease};
 use ambit_sandbox_guest::wire::{Request, Response, TREE_NAME_BYTES, Volumes};
@@ -23,6 +24,8 @@ use crate::staging::{Stage, batch_digest, discard};
 pub(crate) struct Sandbox {
     pub(crate) lease: SandboxLease,
     pub(crate) limits: ExecutionLimits,
+    /// The declared volumes, in the order in which the guest knows them.
+    pub(crate) mounts: Vec<VolumeMount>,
     pub(crate) blobs: Arc<dyn BlobStore>,
     pub(crate) home: Home,
     /// What enforces the limits of the whole.
@@ -51,6 +54,8 @@ pub(crate) struct Making<'a> {
     pub(crate) lease: SandboxLease,
     pub(crate) limits: ExecutionLimits,
     pub(crate) fixtures: &'a [Fixture],
+    /// The declared volumes, each with its directory.
+    pub(crate) volumes: Vec<(VolumeMount, &'a PathBuf)>,
     pub(crate) blobs: Arc<dyn BlobStore>,
     pub(crate) home: Home,
     pub(crate) enforced: LimitEnforcement,
@@ -61,11 +66,12 @@ pub(crate) struct Making<'a> {
 impl Sandbox {
     /// Hands a guest to a run.
     pub(crate) async fn make(making: Making<'_>, guest: Guest) -> Result<Self, SandboxError> {
-        let Making { lease, limits, fixtures, blobs, home, enforced, image } = making;
+        let Making { lease, limits, fixtures, volumes, blobs, home, enforced, image } = making;
         home.create(guest.outer).map_err(io_error("making the directory of the sandbox"))?;
         let sandbox = Self {
             lease,
             limits,
+            mounts: volumes.iter().map(|(mount, _)| mount.clone()).collect(),
             blobs,
             home,
             enforced,
@@ -74,7 +80,7 @@ impl Sandbox {
             trees: Mutex::default(),
             stopped: AtomicBool::new(false),
         };
-        match sandbox.furnish(fixtures, image).await {
+        match sandbox.furnish(fixtures, &volumes, image).await {
             Ok(()) => Ok(sandbox),
             Err(error) => {
                 let _ = sandbox.home.remove();
@@ -83,7 +89,12 @@ impl Sandbox {
         }
     }
 
-    async fn furnish(&self, fixtures: &[Fixture], image: &Path) -> Result<(), SandboxError> {
+    async fn furnish(
+        &self,
+        fixtures: &[Fixture],
+        volumes: &[(VolumeMount, &PathBuf)],
+        image: &Path,
+    ) -> Result<(), SandboxError> {
         let record = Record {
             incarnation: self.lease.incarnation.clone(),
             process: self.guest.identity.clone(),
@@ -97,11 +108,24 @@ impl Sandbox {
             }
             self.stage().write(&fixture.files, &self.home.fixture(&fixture.name)).await?;
         }
+        for (mount, root) in volumes {
+            self.bring(mount, root).await.map_err(io_error("bringing a volume"))?;
+        }
         self.assemble(image, &record).await
     }
 
     fn stage(&self) -> Stage<'_> {
         Stage { scope: &self.lease.scope, blobs: &self.blobs, owner: self.guest.outer }
+    }
+
+    /// Hands a declared volume to the guest. What comes of it shows when the root is assembled.
+    async fn bring(&self, mount: &VolumeMount, root: &Path) -> io::Result<()> {
+        let name = CString::new(mount.name.as_str())?;
+        let root = HostDirectory::of(root, self.guest.by_path)?;
+        let request = Request::Bring { name: &name, path: &root.path };
+        let variable = name.count_bytes() + root.path.count_bytes();
+        let beside: Vec<BorrowedFd<'_>> = root.mount.iter().map(OwnedFd::as_fd).collect();
+        self.guest.send(&request, variable, &beside).await
     }
 
     /// Lets the guest build the root, and meanwhile writes the record by which the sandbox can be ended.
@@ -123,8 +147,20 @@ impl Sandbox {
         }
     }
 
-    /// The volumes of a command on this tree.
-    pub(crate) fn volumes(&self, tree: Digest, limits: &ExecutionLimits) -> Volumes {
+    /// Which of the declared volumes these are, as the guest takes them.
+    pub(crate) fn declared(&self, volumes: &[VolumeMount]) -> Result<u32, SandboxError> {
+        volumes.iter().try_fold(0, |declared, volume| {
+            let at = self.mounts.iter().position(|mount| mount == volume);
+            let bit = at.and_then(|at| 1_u32.checked_shl(u32::try_from(at).ok()?));
+            let VolumeMount { name, digest } = volume;
+            let bit =
+                bit.ok_or_else(|| SandboxError::VolumeMissing { name: name.clone(), digest: *digest })?;
+            Ok(declared | bit)
+        })
+    }
+
+    /// The volumes of a command on this tree, with these of the declared ones.
+    pub(crate) fn volumes(&self, tree: Digest, limits: &ExecutionLimits, declared: u32) -> Volumes {
         /// One file for this many bytes, and some for the smallest volumes.
         const BYTES_PER_FILE: u64 = 4096;
         const LEAST_FILES: u64 = 1024;
@@ -132,7 +168,8 @@ impl Sandbox {
         name.copy_from_slice(tree.to_hex().as_bytes());
         // A volume that has at least one block: the kernel takes a size of zero for no limit at all.
         let disk_bytes = limits.disk_bytes.get().max(BYTES_PER_FILE);
-        Volumes { tree: name, disk_bytes, disk_files: (disk_bytes / BYTES_PER_FILE).max(LEAST_FILES) }
+        let disk_files = (disk_bytes / BYTES_PER_FILE).max(LEAST_FILES);
+        Volumes { tree: name, disk_bytes, disk_files, declared }
     }
 
     /// Brings a tree.
@@ -166,7 +203,7 @@ impl Sandbox {
         };
         std::fs::rename(&fresh, &place).map_err(io_error("keeping the tree"))?;
         self.trees.lock().unwrap_or_else(PoisonError::into_inner).insert(batch.tree, arrived);
-        self.hint(self.volumes(batch.tree, &self.limits)).await;
+        self.hint(self.volumes(batch.tree, &self.limits, 0)).await;
         Ok(receipt(bytes))
     }
 
@@ -182,7 +219,7 @@ impl Sandbox {
     pub(crate) async fn copies(&self, tree: Digest) -> io::Result<bool> {
         let mut turn = self.turn.lock().await;
         self.settled(&mut turn).await?;
-        self.guest.send(&Request::Prepare(self.volumes(tree, &self.limits)), 0, &[]).await?;
+        self.guest.send(&Request::Prepare(self.volumes(tree, &self.limits, 0)), 0, &[]).await?;
         self.guest
             .receive_until(|response, _| match response {
                 Response::Prepared { copied } => Some(copied),

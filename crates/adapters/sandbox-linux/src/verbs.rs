@@ -34,7 +34,11 @@ impl SandboxPort for LinuxSandboxes {
     async fn allocate(&self, spec: SandboxSpec) -> Result<SandboxLease, SandboxError> {
         machine::check()?;
         let image = self.images.root(spec.image).await?;
-        self.allocate_from(&spec, &image).await
+        let mut volumes = Vec::with_capacity(spec.volumes.len());
+        for volume in &spec.volumes {
+            volumes.push(self.volumes.volume_root(volume.digest).await?);
+        }
+        self.allocate_from(&spec, &image, &volumes).await
     }
 
     async fn write_files(&self, lease: &SandboxLease, batch: FileBatch) -> Result<FileReceipt, SandboxError> {

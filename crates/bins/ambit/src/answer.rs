@@ -13,12 +13,21 @@ pub(crate) struct Answer {
     pub(crate) is_verbatim: bool,
     /// Whether the text is rows and sentences, which may go on in a further line where the terminal is narrow.
     pub(crate) is_prose: bool,
+    /// Whether the JSON is one line, since it is the last of several.
+    pub(crate) is_last_line: bool,
 }
 
 impl Answer {
     /// An answer that went well.
     pub(crate) fn new(text: impl Into<String>, json: Value) -> Self {
-        Self { text: text.into(), json, exit: exit::OK, is_verbatim: false, is_prose: false }
+        Self {
+            text: text.into(),
+            json,
+            exit: exit::OK,
+            is_verbatim: false,
+            is_prose: false,
+            is_last_line: false,
+        }
     }
 
     /// An answer whose JSON is a value as it is.
@@ -36,6 +45,12 @@ impl Answer {
     /// The same answer, whose text is rows and sentences.
     pub(crate) const fn prose(mut self) -> Self {
         self.is_prose = true;
+        self
+    }
+
+    /// The same answer, whose JSON is the last of several lines.
+    pub(crate) const fn last_line(mut self) -> Self {
+        self.is_last_line = true;
         self
     }
 

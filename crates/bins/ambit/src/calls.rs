@@ -63,7 +63,8 @@ pub(crate) fn calls(links: &[Link]) -> Vec<Call> {
     calls
 }
 
-const fn word(outcome: &CallOutcome) -> &'static str {
+/// An outcome in one word.
+pub(crate) const fn word(outcome: &CallOutcome) -> &'static str {
     match outcome {
         CallOutcome::Perform => "allowed",
         CallOutcome::Denied(_) => "denied",

@@ -1,17 +1,23 @@
 mod documents;
+mod images;
+mod model;
 mod profile_arg;
+mod runs;
+mod volumes;
 
 use std::path::PathBuf;
 
 use ambit_ids::{
-    ApproverId, BlueprintId, CaseId, Digest, DocumentName, GateId, ImageName, MicroUsd, OrganizationId,
-    ProjectId, ProposalId, RevisionId, RunName,
+    ApproverId, Digest, DocumentName, GateId, OrganizationId, ProjectId, ProposalId, RevisionId,
 };
-use ambit_images::Platform;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
+pub(crate) use images::{ImageVerb, ImportArgs};
+pub(crate) use model::{ModelVerb, UseArgs};
 pub(crate) use profile_arg::ProfileArg;
+pub(crate) use runs::{ReviseArgs, RunVerb, StartArgs};
+pub(crate) use volumes::{KindArg, VolumeVerb};
 
 /// The variable that names the organisation, and the organisation where nothing does.
 pub(crate) const ORGANIZATION: (&str, &str) = ("AMBIT_ORG", "local");
@@ -48,13 +54,15 @@ pub(crate) struct Global {
     /// The organisation.
     #[arg(long, global = true, env = ORGANIZATION.0, default_value = ORGANIZATION.1, value_name = "ORG")]
     pub(crate) org: OrganizationId,
-    /// The project.
-    #[arg(long, global = true, env = PROJECT.0, default_value = PROJECT.1, value_name = "PROJECT")]
-    pub(crate) project: ProjectId,
+    /// The project [default: the one of the repository that this is, or `default`].
+    #[arg(long, global = true, env = PROJECT.0, value_name = "PROJECT")]
+    pub(crate) project: Option<ProjectId>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Look at a repository, and propose what runs on it may do.
+    Init(InitArgs),
     /// Say who may approve.
     #[command(subcommand)]
     Approver(ApproverVerb),
@@ -70,9 +78,15 @@ pub(crate) enum Verb {
     /// Capture, import, show, verify and remove sandbox images.
     #[command(subcommand)]
     Image(ImageVerb),
+    /// Capture, list and verify volumes: the packages that gates find offline.
+    #[command(subcommand)]
+    Volume(VolumeVerb),
     /// Start, watch and end runs.
     #[command(subcommand)]
     Run(RunVerb),
+    /// Say which model answers where no agent is named.
+    #[command(subcommand)]
+    Model(ModelVerb),
     /// Show what a gate said.
     #[command(subcommand)]
     Gate(GateVerb),
@@ -137,146 +151,16 @@ pub(crate) struct CredentialArgs {
     pub(crate) credential_file: Option<PathBuf>,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum ImageVerb {
-    /// Take tools of this machine, with everything they need, into an image.
-    Capture {
-        /// The name of the image.
-        #[arg(long)]
-        name: ImageName,
-        /// Tools, by name or absolute path.
-        #[arg(required = true)]
-        tools: Vec<String>,
-    },
-    /// Take somebody else's image: an OCI image layout, or a tar of a root file system.
-    Import(ImportArgs),
-    /// List the images of this machine.
-    List,
-    /// Show what is in an image, and where it came from.
-    Show {
-        /// The image, by name or digest.
-        image: String,
-    },
-    /// Read every byte of an image, and hold it against its digest.
-    Verify {
-        /// The image, by name or digest [default: all of them].
-        image: Option<String>,
-        /// Verify all of them.
-        #[arg(long, conflicts_with = "image")]
-        all: bool,
-    },
-    /// Remove images that have no name and that no catalog and no open run of any project needs.
-    Prune {
-        /// Also those that have a name.
-        #[arg(long)]
-        unused: bool,
-        /// Only tell what would be removed.
-        #[arg(long)]
-        dry_run: bool,
-        /// Remove without asking.
-        #[arg(long, short)]
-        yes: bool,
-    },
-}
-
 #[derive(Args, Debug)]
-pub(crate) struct ImportArgs {
-    /// The name of the image.
+pub(crate) struct InitArgs {
+    /// The repository [default: the one that this directory is in].
+    pub(crate) dir: Option<PathBuf>,
+    /// Agree to what is proposed and take every default: nothing is asked.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Write the documents anew in the place of those that are there.
     #[arg(long)]
-    pub(crate) name: ImageName,
-    /// The platform, of an image for several [default: this machine's].
-    #[arg(long, value_name = "OS/ARCH")]
-    pub(crate) platform: Option<Platform>,
-    /// What the layout calls the image, where it has several.
-    #[arg(long = "ref", value_name = "REF")]
-    pub(crate) reference: Option<String>,
-    /// The directory of a layout, or the tar of one or of a root file system, which may be compressed with gzip.
-    pub(crate) source: PathBuf,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum RunVerb {
-    /// Start a run and stay with it until it is over.
-    Start(Box<StartArgs>),
-    /// List the runs of the project.
-    List,
-    /// Show a run.
-    Show {
-        /// The run, by name or id.
-        run: String,
-    },
-    /// Watch a run until it is over.
-    Watch {
-        /// The run, by name or id.
-        run: String,
-    },
-    /// End a run.
-    Cancel {
-        /// The run, by name or id.
-        run: String,
-    },
-    /// Drive on a run whose process ended.
-    Resume {
-        /// The run, by name or id.
-        run: String,
-        /// The transcript that the run was started with.
-        #[arg(long, value_name = "FILE")]
-        agent: PathBuf,
-    },
-    /// Ask for a change of a run's revision, within a case of the same blueprint.
-    Revise(ReviseArgs),
-    /// Write everything about a run to a new directory.
-    Export {
-        /// The run, by name or id.
-        run: String,
-        /// The directory, which must not exist.
-        #[arg(long, short, value_name = "DIR")]
-        out: PathBuf,
-    },
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct StartArgs {
-    /// A name for the run. Starting twice under one name is one run.
-    pub(crate) name: Option<RunName>,
-    /// The approved blueprint.
-    #[arg(long)]
-    pub(crate) blueprint: BlueprintId,
-    /// The digest of the blueprint that is meant [default: the newest that is registered].
-    #[arg(long)]
-    pub(crate) digest: Option<Digest>,
-    /// The revision to start from, or a directory to import first.
-    #[arg(long, value_name = "REV|DIR")]
-    pub(crate) base: String,
-    /// The catalog of commands to register first.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) catalog: Option<PathBuf>,
-    /// The execution profile, or the file of one to register first (with a `/`, or ending in .yaml, .yml or .json).
-    #[arg(long, value_name = "PROFILE|FILE", default_value = "secure-generation-v1")]
-    pub(crate) profile: ProfileArg,
-    /// The transcript of the agent.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) agent: PathBuf,
-    /// The most model steps.
-    #[arg(long, value_name = "N")]
-    pub(crate) max_steps: Option<u32>,
-    /// The most money, in US dollars.
-    #[arg(long, value_name = "USD")]
-    pub(crate) max_cost_usd: Option<MicroUsd>,
-    /// The revision request that the run answers.
-    #[arg(long, value_name = "DIGEST")]
-    pub(crate) request: Option<Digest>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct ReviseArgs {
-    /// The run whose revision is to be changed, by name or id.
-    pub(crate) run: String,
-    /// What is wanted.
-    pub(crate) text: String,
-    /// The acceptance case that it belongs to.
-    #[arg(long)]
-    pub(crate) case: CaseId,
+    pub(crate) replace: bool,
 }
 
 #[derive(Debug, Subcommand)]

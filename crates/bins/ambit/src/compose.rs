@@ -72,7 +72,7 @@ impl Services {
         let ids: Arc<dyn IdGenerator> = Arc::new(TimeOrderedIds::default());
         let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
         let settings = Settings { root: home.sandboxes(), spare_guests: 0 };
-        let linux = LinuxSandboxes::new(settings, images.clone(), clock.clone(), ids.clone())
+        let linux = LinuxSandboxes::new(settings, images.clone(), images.clone(), clock.clone(), ids.clone())
             .map_err(|error| Failure::of(error.code(), &error))?;
         let port: Arc<dyn SandboxPort> = Arc::new(linux);
         Ok(Self::assemble(store, blobs, signer, images, port, Runtime { clock, ids, entropy }))

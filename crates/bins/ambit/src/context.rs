@@ -1,10 +1,12 @@
 use std::io::{IsTerminal as _, Write as _};
+use std::sync::OnceLock;
 
 use ambit_evidence::Project;
-use ambit_ids::{RunId, RunName, Scope};
+use ambit_ids::{ProjectId, RunId, RunName, Scope};
 use ambit_orchestrator::{DriveError, RunRef};
 use ambit_run::State;
 
+use crate::bound::Bound;
 use crate::cli::{Global, ORGANIZATION, PROJECT};
 use crate::compose::Services;
 use crate::failure::Failure;
@@ -16,16 +18,36 @@ pub(crate) struct Context {
     pub(crate) home: Home,
     pub(crate) scope: Scope,
     pub(crate) json: bool,
+    /// The repository in which this stands, if it is bound to a project.
+    pub(crate) bound: Option<Bound>,
+    /// Whether the project was named, instead of following from where this stands.
+    pub(crate) is_project_named: bool,
     quiet: bool,
     no_input: bool,
 }
 
+/// The project of the repository in which this process stands, for commands that are told for copying.
+static PROJECT_HERE: OnceLock<ProjectId> = OnceLock::new();
+
 impl Context {
     pub(crate) fn new(global: &Global) -> Result<Self, Failure> {
+        let home = Home::find(global.home.as_deref())?;
+        let bound = Bound::here(&home, &global.org)?;
+        let project = match (&global.project, &bound) {
+            (Some(project), _) => project.clone(),
+            (None, Some(bound)) => bound.record.project.clone(),
+            (None, None) => ProjectId::new(PROJECT.1).map_err(|error| Failure::of("USAGE_VALUE", &error))?,
+        };
+        if let Some(bound) = &bound {
+            // Only the first is ever set, and there is one place where this process stands.
+            let _ = PROJECT_HERE.set(bound.record.project.clone());
+        }
         Ok(Self {
-            home: Home::find(global.home.as_deref())?,
-            scope: Scope { organization: global.org.clone(), project: global.project.clone() },
+            home,
+            scope: Scope { organization: global.org.clone(), project },
             json: global.json,
+            bound,
+            is_project_named: global.project.is_some(),
             quiet: global.quiet,
             no_input: global.no_input,
         })
@@ -33,7 +55,30 @@ impl Context {
 
     /// The same, acting on another home and project.
     pub(crate) fn elsewhere(&self, home: Home, scope: Scope) -> Self {
-        Self { home, scope, json: self.json, quiet: self.quiet, no_input: self.no_input }
+        Self {
+            home,
+            scope,
+            json: self.json,
+            bound: None,
+            is_project_named: true,
+            quiet: self.quiet,
+            no_input: self.no_input,
+        }
+    }
+
+    /// The same, acting on the project of a repository.
+    pub(crate) fn within(&self, bound: &Bound) -> Self {
+        if Bound::holds_this_place(&bound.root) {
+            // One that is set already belongs to a repository around this one.
+            let _ = PROJECT_HERE.set(bound.record.project.clone());
+        }
+        let scope =
+            if self.is_project_named { self.scope.clone() } else { bound.scope(&self.scope.organization) };
+        Self {
+            bound: Some(bound.clone()),
+            is_project_named: self.is_project_named,
+            ..self.elsewhere(self.home.clone(), scope)
+        }
     }
 
     /// Opens the services over the home.
@@ -74,8 +119,9 @@ impl Context {
 /// How a command that is told for copying begins: with the options that it needs to act on this project where it is told.
 pub(crate) fn ambit(organization: &str, project: &str) -> String {
     let mut words = "ambit".to_owned();
+    let project_here = PROJECT_HERE.get().map_or(PROJECT.1, ProjectId::as_str);
     for (option, (variable, default), wanted) in
-        [("--org", ORGANIZATION, organization), ("--project", PROJECT, project)]
+        [("--org", ORGANIZATION, organization), ("--project", (PROJECT.0, project_here), project)]
     {
         if std::env::var(variable).as_deref().unwrap_or(default) != wanted {
             words.extend([" ", option, " ", wanted]);

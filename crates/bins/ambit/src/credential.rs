@@ -1,16 +1,15 @@
 //! The credential of the person who acts.
 
-use std::io::{BufRead as _, Write as _};
+use std::io::Write as _;
 
 use ambit_projects::{ApproverCredential, CredentialError};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
-use tokio::sync::oneshot;
 
+use crate::ask::line;
 use crate::cli::CredentialArgs;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::input_file::read_bytes;
-use crate::interrupt::interrupted;
 
 /// The credential, from a file or from the terminal. It is never taken from the environment, which every program that
 /// is started inherits.
@@ -37,20 +36,11 @@ async fn typed(prompt: &str) -> Result<String, Failure> {
             .help("nothing was changed; name the file with --credential-file")
     };
     let _unseen = Unseen::begin().map_err(|errno| unusable(errno.into()))?;
-    let _ = write!(std::io::stderr(), "{prompt}");
-    let (tell, told) = oneshot::channel();
-    // A thread that still reads does not keep an interrupted program from ending, as a task of the runtime would.
-    std::thread::spawn(move || {
-        let mut line = String::new();
-        let read = std::io::stdin().lock().read_line(&mut line);
-        let _ = tell.send(read.map(|_| line));
-    });
-    tokio::select! {
-        biased;
-        code = interrupted() => {
+    match line(prompt).await {
+        Err(code) => {
             Err(Failure::new("CREDENTIAL_REFUSED", "interrupted; nothing was changed").exiting(code))
         }
-        line = told => line.unwrap_or_else(|_| Err(std::io::ErrorKind::UnexpectedEof.into())).map_err(unusable),
+        Ok(read) => read.map_err(unusable),
     }
 }
 

@@ -38,6 +38,8 @@ pub(crate) mod exit {
     pub(crate) const UNVERIFIED: u8 = 12;
     /// Interrupted from the keyboard.
     pub(crate) const INTERRUPTED: u8 = 130;
+    /// Ended at once from the keyboard.
+    pub(crate) const QUIT: u8 = 131;
     /// Ended by a signal to terminate.
     pub(crate) const TERMINATED: u8 = 143;
     /// The terminal was closed.
@@ -185,16 +187,20 @@ pub(crate) fn exit_of(code: &str) -> u8 {
         | "PROFILE_UNKNOWN"
         | "REQUEST_UNKNOWN"
         | "IMAGE_NOT_FOUND"
+        | "VOLUME_NOT_FOUND"
         | "CATALOG_NOT_FOUND"
         | "APPROVER_MISSING"
         | "CREDENTIAL_REFUSED" => exit::NOT_FOUND,
-        "BACKEND_NOT_ADMITTED" | "SANDBOX_UNAVAILABLE" | "IMAGE_TOOL_MISSING" => exit::UNAVAILABLE,
+        "BACKEND_NOT_ADMITTED" | "SANDBOX_UNAVAILABLE" | "IMAGE_TOOL_MISSING" | "VOLUME_CRATES_MISSING" => {
+            exit::UNAVAILABLE
+        }
         "TRACE_BROKEN"
         | "TRACE_HEAD_FORGED"
         | "TRACE_REFUTED"
         | "REVISION_INELIGIBLE"
         | "BLOB_CORRUPT"
-        | "IMAGE_CORRUPT" => exit::REFUTED,
+        | "IMAGE_CORRUPT"
+        | "VOLUME_CORRUPT" => exit::REFUTED,
         "TRACE_UNVERIFIED" => exit::UNVERIFIED,
         "APPROVAL_EXPIRED" => exit::APPROVAL,
         _ if is_usage(code) => exit::USAGE,
@@ -206,6 +212,10 @@ pub(crate) fn exit_of(code: &str) -> u8 {
 fn is_usage(code: &str) -> bool {
     let families = [
         "DOCUMENT_",
+        "AMBIT_TOML_",
+        "GOAL_",
+        "PREPARATION_",
+        "SURVEY_",
         "TRANSCRIPT_",
         "USAGE",
         "IMPORT_",
@@ -242,5 +252,17 @@ fn is_usage(code: &str) -> bool {
                 | "RUN_ENDED"
                 | "RUN_NAME_TAKEN"
                 | "RUN_WITHOUT_GATE"
+                | "VOLUMES_TOO_MANY"
+                | "VOLUME_ARCHIVE_REFUSED"
+                | "VOLUME_CRATE_ALTERED"
+                | "VOLUME_LINK_LEAVES"
+                | "VOLUME_LOCK_MALFORMED"
+                | "VOLUME_NOT_PINNED"
+                | "VOLUME_SITE_PACKAGES"
+                | "VOLUME_SOURCE_OVERLAPS"
+                | "VOLUME_SOURCE_UNREADABLE"
+                | "VOLUME_SOURCE_UNSUPPORTED"
+                | "VOLUME_SPECIAL_FILE"
+                | "VOLUME_TOO_LARGE"
         )
 }

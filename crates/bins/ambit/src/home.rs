@@ -63,6 +63,11 @@ impl Home {
         self.0.join("images")
     }
 
+    /// The records of which repository belongs to which project.
+    pub(crate) fn repositories(&self) -> PathBuf {
+        self.0.join("repositories")
+    }
+
     pub(crate) fn sandboxes(&self) -> PathBuf {
         self.0.join("sandboxes")
     }

@@ -2,11 +2,16 @@
 
 #![forbid(unsafe_code)]
 
+mod agent;
 mod answer;
+mod ask;
+mod bound;
 mod calls;
 mod cli;
 mod compose;
+mod config;
 mod context;
+mod cost;
 mod credential;
 mod decision;
 mod failure;
@@ -14,6 +19,7 @@ mod home;
 mod input_file;
 mod interrupt;
 mod lab;
+mod live;
 mod new_file;
 mod question;
 mod story;
@@ -32,7 +38,7 @@ use crate::answer::Answer;
 use crate::cli::Cli;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::terminal::{columns, folded, printable, printable_json};
+use crate::terminal::{columns, folded, printable, printable_json, printable_json_line};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -59,6 +65,7 @@ fn tell(json: bool, result: Result<Answer, Failure>) -> u8 {
     match result {
         Ok(answer) => {
             let text = match (json, answer.is_verbatim) {
+                (true, _) if answer.is_last_line => printable_json_line(&answer.json),
                 (true, _) => printable_json(&answer.json),
                 (false, true) => answer.text,
                 (false, false) if answer.is_prose => {

@@ -32,6 +32,21 @@ pub(crate) fn write_over(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
         .map_err(failed)
 }
 
+/// Writes a file that belongs to the user alone, in a directory that is made for the user alone where there is none. What
+/// was there goes only once the new one is whole.
+pub(crate) fn write_own(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    let failed = |error: std::io::Error| {
+        Failure::new("USAGE_FILE_UNWRITABLE", format!("{} cannot be written: {error}", file.display()))
+    };
+    if let Some(above) = file.parent() {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(above).map_err(failed)?;
+    }
+    let staged = file.with_extension(format!("new.{}", std::process::id()));
+    write_new(&staged, bytes, 0o600)?;
+    std::fs::rename(&staged, file).map_err(failed)
+}
+
 /// Answers with a document that was made, or with the new file that it is in.
 pub(crate) fn made(text: String, kind: &str, out: Option<&Path>) -> Result<Answer, Failure> {
     let Some(file) = out else {

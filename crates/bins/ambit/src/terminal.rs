@@ -19,8 +19,17 @@ pub(crate) fn printable(text: &str) -> String {
 
 /// JSON in which the same characters are escaped, so that nothing is lost for a program.
 pub(crate) fn printable_json(value: &Value) -> String {
+    escaped(&format!("{value:#}\n"))
+}
+
+/// The same on one line.
+pub(crate) fn printable_json_line(value: &Value) -> String {
+    escaped(&format!("{value}\n"))
+}
+
+fn escaped(json: &str) -> String {
     let mut text = String::new();
-    for c in format!("{value:#}\n").chars() {
+    for c in json.chars() {
         if is_obeyed(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 let _ = write!(text, "\\u{unit:04x}");

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use ambit_evidence::v1::ProjectBody;
 use ambit_ids::UnixMs;
 use ambit_orchestrator::{ApprovalView, LimitView, RunView, ended};
+use ambit_revision::LineCounts;
 use ambit_run::{CallDecided, CallOutcome, Event, Observation, ToolCall};
 
 use crate::context::ambit;
@@ -68,7 +69,8 @@ fn decision(decided: &CallDecided) -> String {
     }
 }
 
-fn call(call: &ToolCall) -> String {
+/// A call in a few words. What an agent says in it is not told.
+pub(crate) fn call(call: &ToolCall) -> String {
     match call {
         ToolCall::ReadProjectFile { path, project_id, .. } => format!("read {path} of {project_id}"),
         ToolCall::ListProjectFiles { .. } => "list files".to_owned(),
@@ -108,8 +110,22 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// A run as a page of text, with sections on its calls and on what a person is asked, if there are any.
-pub(crate) fn run_page(view: &RunView, calls: &str, asked: &str, now: UnixMs) -> String {
+/// What a page tells of a run beyond its view.
+#[derive(Default)]
+pub(crate) struct Sections {
+    /// Every call; empty where whoever looks was told of them as they came.
+    pub(crate) calls: String,
+    /// What a person is asked.
+    pub(crate) asked: String,
+    /// How far the tree is from the base.
+    pub(crate) lines: Option<LineCounts>,
+    /// What it cost.
+    pub(crate) cost: String,
+}
+
+/// A run as a page of text. Whoever followed it gets the short form, which is about what came of it.
+pub(crate) fn run_page(view: &RunView, sections: &Sections, is_short: bool, now: UnixMs) -> String {
+    let Sections { calls, asked, lines, cost } = sections;
     let mut page = String::new();
     let name = view.name.as_deref().map(|name| format!("{name}  ")).unwrap_or_default();
     let _ = writeln!(page, "{name}{}  {}", view.run, view.phase);
@@ -120,10 +136,57 @@ pub(crate) fn run_page(view: &RunView, calls: &str, asked: &str, now: UnixMs) ->
     if view.awaiting != "nobody" {
         let _ = writeln!(page, "waits for    the {}: {}", view.awaiting, view.awaiting_what);
     }
-    let _ = writeln!(page, "blueprint    {} {}", view.pins.blueprint, view.pins.blueprint_digest.short());
+    if !is_short {
+        let (blueprint, digest) = (&view.pins.blueprint, view.pins.blueprint_digest.short());
+        let _ = writeln!(page, "blueprint    {blueprint} {digest}");
+    }
     let _ =
         writeln!(page, "revision     {} on {}, tree {}", view.revision, view.pins.base, view.head.short());
-    let _ = writeln!(page, "profile      {}", view.pins.profile);
+    if !is_short {
+        let _ = writeln!(page, "profile      {}", view.pins.profile);
+    }
+    page.push_str(&plan_and_gates(view));
+    if !view.changed_files.is_empty() {
+        let counts = lines.map(|lines| format!(", +{} -{}", lines.added, lines.removed));
+        let files = counted(view.changed_files.len(), "file");
+        let _ = writeln!(page, "changed      {files}{}", counts.unwrap_or_default());
+        for path in &view.changed_files {
+            let _ = writeln!(page, "  {path}");
+        }
+    }
+    page.push_str(calls);
+    page.push_str(cost);
+    if !is_short {
+        page.push_str(&budget_left(view));
+    }
+    for approval in &view.approvals {
+        let _ = writeln!(
+            page,
+            "approval     {} {} for {}, until {}",
+            approval.state, approval.capability, approval.proposal, approval.expires
+        );
+        if approval.expected_sequence.is_some() {
+            let _ = write!(page, "{asked}{}", how_to_decide(view, approval));
+        }
+    }
+    if let Some(last) = view.last_observation.as_ref().filter(|_| !is_short) {
+        let _ = writeln!(page, "last seen    {last}");
+    }
+    if view.preview_ready {
+        let _ = writeln!(
+            page,
+            "\n{} is preview-ready. That is not validated, not deployed and not safe for live users.",
+            view.revision
+        );
+    }
+    if !is_short {
+        let _ = writeln!(page, "as of        {now}");
+    }
+    page
+}
+
+fn plan_and_gates(view: &RunView) -> String {
+    let mut page = String::new();
     if !view.plan.is_empty() {
         let _ = writeln!(page, "plan");
         for step in &view.plan {
@@ -143,38 +206,14 @@ pub(crate) fn run_page(view: &RunView, calls: &str, asked: &str, now: UnixMs) ->
         let attempts: Vec<&str> = gate.attempts.iter().map(|attempt| attempt.ended.as_str()).collect();
         let _ = writeln!(page, "  {:<28} {:<8} {}", gate.gate, state, attempts.join(", "));
     }
-    if !view.changed_files.is_empty() {
-        let _ = writeln!(page, "changed files");
-        for path in &view.changed_files {
-            let _ = writeln!(page, "  {path}");
-        }
-    }
-    page.push_str(calls);
-    let _ = writeln!(page, "budget left");
+    page
+}
+
+fn budget_left(view: &RunView) -> String {
+    let mut page = String::from("budget left\n");
     for limit in &view.remaining_budget {
         let _ = writeln!(page, "  {:<34} {}", limit.limit, left(limit));
     }
-    for approval in &view.approvals {
-        let _ = writeln!(
-            page,
-            "approval     {} {} for {}, until {}",
-            approval.state, approval.capability, approval.proposal, approval.expires
-        );
-        if approval.expected_sequence.is_some() {
-            let _ = write!(page, "{asked}{}", how_to_decide(view, approval));
-        }
-    }
-    if let Some(last) = &view.last_observation {
-        let _ = writeln!(page, "last seen    {last}");
-    }
-    if view.preview_ready {
-        let _ = writeln!(
-            page,
-            "\n{} is preview-ready. That is not validated, not deployed and not safe for live users.",
-            view.revision
-        );
-    }
-    let _ = writeln!(page, "as of        {now}");
     page
 }
 
@@ -183,23 +222,34 @@ fn ambit_of(view: &RunView) -> String {
     ambit(&view.organization, &view.project)
 }
 
-/// What whoever followed a run may want to do now.
+/// What whoever followed a run may want to do now: look, accept, ask for more, keep, check.
 pub(crate) fn next_steps(view: &RunView) -> String {
     let (ambit, named) = (ambit_of(view), view.name.as_deref().unwrap_or(view.run.as_str()));
+    let (base, revision) = (&view.pins.base, &view.revision);
+    let look = format!("{ambit} revision diff {base} {revision}");
     let mut text = String::new();
     if view.preview_ready {
-        let (base, revision) = (&view.pins.base, &view.revision);
-        let _ =
-            writeln!(text, "next         {ambit} revision diff {base} {revision}   what changed, as a patch");
-        let _ =
-            writeln!(text, "             {ambit} run export {named} --out DIR   its files, in DIR/revision");
+        let case = view.plan.first().and_then(|step| step.cases.first()).map_or("CASE", String::as_str);
+        let _ = writeln!(text, "look         {look}");
+        let _ = writeln!(text, "accept       {look} | git apply");
+        let _ = writeln!(text, "revise       {ambit} run revise {named} \"WISH\" --case {case}");
+        let _ = writeln!(text, "export       {ambit} run export {named} --out DIR");
+        let _ = writeln!(text, "verify       {ambit} trace verify {named}");
     } else if view.stop_reason.is_some() {
+        let kept = if view.changed_files.is_empty() {
+            "the trace; no file was changed"
+        } else {
+            "the trace, and the revision as it was left, which is not preview-ready"
+        };
+        let _ = writeln!(text, "kept         {kept}; {base} is as it was");
         let _ = writeln!(text, "next         {ambit} run show {named}   every call, and why one was denied");
-        if let Some(failed) =
-            view.gates.iter().find(|gate| !gate.attempts.is_empty() && gate.status != "passed")
-        {
-            let _ =
-                writeln!(text, "             {ambit} gate show {named} {}   what the gate said", failed.gate);
+        let failed = view.gates.iter().find(|gate| !gate.attempts.is_empty() && gate.status != "passed");
+        if let Some(failed) = failed {
+            let gate = &failed.gate;
+            let _ = writeln!(text, "             {ambit} gate show {named} {gate}   what the gate said");
+        }
+        if !view.changed_files.is_empty() {
+            let _ = writeln!(text, "             {look}   what was changed");
         }
     }
     text

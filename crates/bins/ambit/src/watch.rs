@@ -24,16 +24,23 @@ impl Observer for Narrator {
             return;
         }
         let mut out = std::io::stderr().lock();
-        for event in events {
-            // Nobody may be looking any more; the record is what counts.
-            if let Some(line) = line(event) {
-                let line = format!("  {}", printable(&line));
-                let _ = writeln!(out, "{}", folded(&line, columns(&out)));
-            }
-            if let (Event::ApprovalRequested { .. }, Some(dossier)) = (event, state.dossier()) {
-                let (ambit, run) = (ambit_in(&dossier.pins.scope), &dossier.pins.run);
-                let _ = writeln!(out, "             {ambit} run show {run}   what it is about");
-            }
+        let told = folded(&printable(&lines(state, events)), columns(&out));
+        // Nobody may be looking any more; the record is what counts.
+        let _ = out.write_all(told.as_bytes());
+    }
+}
+
+/// What is told of events, a line each, and how to look at what a person is asked.
+pub(crate) fn lines(state: &State, events: &[Event]) -> String {
+    let mut told = String::new();
+    for event in events {
+        if let Some(line) = line(event) {
+            told.push_str(&format!("  {}\n", line.replace('\n', " ")));
+        }
+        if let (Event::ApprovalRequested { .. }, Some(dossier)) = (event, state.dossier()) {
+            let (ambit, run) = (ambit_in(&dossier.pins.scope), &dossier.pins.run);
+            told.push_str(&format!("             {ambit} run show {run}   what it is about\n"));
         }
     }
+    told
 }

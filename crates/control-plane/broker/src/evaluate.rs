@@ -184,6 +184,7 @@ fn resolve(command: &CatalogCommand, tree: Digest, effect: EffectKey) -> NamedCo
             .collect(),
         workdir: command.workdir.clone(),
         limits: command.resources.limits,
+        volumes: command.volumes.clone(),
         outputs: command
             .outputs
             .iter()

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ambit_blueprint::{
@@ -6,7 +6,7 @@ use ambit_blueprint::{
     PolicyBundle,
 };
 use ambit_broker::Ground;
-use ambit_ids::{ByteCount, Digest, ExecutionLimits, RepoPath, Scope, limits};
+use ambit_ids::{ByteCount, Digest, ExecutionLimits, RepoPath, Scope, VolumeMount, limits};
 use ambit_ports::blobs::{BlobError, BlobStore};
 use ambit_ports::sandbox::Fixture;
 use ambit_revision::Tree;
@@ -166,12 +166,13 @@ impl Documents {
     }
 }
 
-/// What gates need of one sandbox: an image, the widest limits, and every fixture.
+/// What gates need of one sandbox: an image, the widest limits, every fixture and every volume.
 #[derive(Clone, Debug)]
 pub(crate) struct SandboxNeeds {
     pub(crate) image: Digest,
     pub(crate) limits: ExecutionLimits,
     fixtures: BTreeMap<String, RepoPath>,
+    volumes: BTreeSet<VolumeMount>,
 }
 
 /// Why the gates of a blueprint cannot share a sandbox.
@@ -180,6 +181,7 @@ pub(crate) enum NeedsConflict {
     NoCommand,
     Images(Digest, Digest),
     Fixture(String),
+    Volumes,
 }
 
 /// The needs of some commands together.
@@ -188,16 +190,21 @@ pub(crate) fn sandbox_needs<'a>(
 ) -> Result<SandboxNeeds, NeedsConflict> {
     let mut needs: Option<SandboxNeeds> = None;
     for command in commands {
-        let limits = command.resources.limits;
+        let wanted = command.resources.limits;
         let merged = needs.get_or_insert_with(|| SandboxNeeds {
             image: command.image,
-            limits,
+            limits: wanted,
             fixtures: BTreeMap::new(),
+            volumes: BTreeSet::new(),
         });
         if merged.image != command.image {
             return Err(NeedsConflict::Images(merged.image, command.image));
         }
-        merged.limits = widest(&merged.limits, &limits);
+        merged.volumes.extend(command.volumes.iter().cloned());
+        if merged.volumes.len() > limits::RUN_VOLUMES {
+            return Err(NeedsConflict::Volumes);
+        }
+        merged.limits = widest(&merged.limits, &wanted);
         for fixture in &command.fixtures {
             let name = fixture.name.as_str().to_owned();
             match merged.fixtures.get(&name) {

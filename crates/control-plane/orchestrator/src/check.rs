@@ -3,7 +3,7 @@ use ambit_blueprint::{
     PolicySetError, PolicySubject,
 };
 use ambit_evidence::Project;
-use ambit_ids::{Digest, GateId, RevisionId, RunId};
+use ambit_ids::{Digest, GateId, RevisionId, RunId, limits};
 use ambit_ports::blobs::BlobError;
 use ambit_ports::store::{RunRef, StreamId};
 use ambit_revisions::RevisionError;
@@ -339,6 +339,11 @@ fn check_gates(blueprint: &Blueprint, catalog: &NamedCommandCatalog, mend: &str)
             "FIXTURE_MIXED",
             format!("the gates take the fixture {name} from two places"),
             "give the two fixtures different names",
+        ),
+        NeedsConflict::Volumes => reject(
+            "VOLUMES_TOO_MANY",
+            format!("the gates name more than {} volumes together", limits::RUN_VOLUMES),
+            "let gates share volumes: a run has one sandbox",
         ),
     })?;
     Ok(())

@@ -129,6 +129,7 @@ impl Bench {
             image: needs.image,
             limits: needs.limits,
             fixtures: needs.fixtures(&base),
+            volumes: pins.volumes.clone(),
         };
         let kept = sandboxes.allocate(needs, &manifest).await.map_err(|error| error.code().to_owned())?;
         Ok(SandboxHeld {

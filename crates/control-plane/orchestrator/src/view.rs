@@ -5,7 +5,7 @@ mod gates;
 mod limits;
 
 use ambit_ids::{Digest, RepoPath, RunId, UnixMs};
-use ambit_run::{Dossier, Observation, Stage, State};
+use ambit_run::{Cleanup, Closing, Dossier, Observation, Stage, State, ToolCall};
 use serde::Serialize;
 
 pub use approvals::ApprovalView;
@@ -173,13 +173,13 @@ fn plan_view(dossier: &Dossier) -> Vec<PlanStepView> {
         .collect()
 }
 
-fn awaiting(state: &State) -> (&'static str, String) {
+/// Who must act next, and what that one must do: `agent`, `policy`, `sandbox`, `person` or `nobody`.
+#[must_use]
+pub fn awaiting(state: &State) -> (&'static str, String) {
     let none = ("nobody", String::new());
     match state {
         State::Vacant | State::Ended(_) => none,
-        State::Closing(closing) => {
-            ("sandbox", format!("{:?} after {}", closing.cleanup, closing.reason).to_lowercase())
-        }
+        State::Closing(closing) => ("sandbox", format!("{}, after {}", cleanup(closing), closing.reason)),
         State::Open(open) => match &open.stage {
             Stage::Approval { pending, .. } => {
                 ("person", format!("{} for {}", pending.capability, pending.proposal))
@@ -187,10 +187,22 @@ fn awaiting(state: &State) -> (&'static str, String) {
             _ if open.sandbox.is_none() => ("sandbox", "a sandbox is being made ready".to_owned()),
             Stage::Sandbox => ("sandbox", "a sandbox is being made ready".to_owned()),
             Stage::Agent(turn) => ("agent", format!("turn {}", turn.turn)),
-            Stage::Call(flight) => ("policy", format!("{} is being performed", flight.call.tool())),
+            Stage::Call(flight) => match &flight.call {
+                ToolCall::RunNamedGate { gate_id, .. } => ("sandbox", format!("gate {gate_id} runs")),
+                call => ("policy", format!("{} is being performed", call.tool())),
+            },
             Stage::Observed => none,
             Stage::HiddenChecks(_) => ("policy", "acceptance is being derived".to_owned()),
         },
+    }
+}
+
+fn cleanup(closing: &Closing) -> &'static str {
+    match closing.cleanup {
+        Cleanup::Terminate => "its processes are being stopped",
+        Cleanup::Export => "its trace is being kept",
+        Cleanup::Destroy => "it is being removed",
+        Cleanup::Settle { .. } => "the revision is being settled",
     }
 }
 

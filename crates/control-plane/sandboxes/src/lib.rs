@@ -7,7 +7,7 @@ mod admission;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ambit_ids::{Digest, ExecutionLimits, Incarnation, RunId, Scope};
+use ambit_ids::{Digest, ExecutionLimits, Incarnation, RunId, Scope, VolumeMount};
 use ambit_ports::AbortSignal;
 use ambit_ports::blobs::{BlobError, BlobStore};
 use ambit_ports::sandbox::{
@@ -49,6 +49,8 @@ pub struct Needs {
     pub limits: ExecutionLimits,
     /// Synthetic fixtures.
     pub fixtures: Vec<Fixture>,
+    /// Every volume that any of its commands names, each mount once.
+    pub volumes: Vec<VolumeMount>,
 }
 
 /// Why a sandbox could not be used.
@@ -131,6 +133,7 @@ impl Sandboxes {
             image: needs.image,
             limits: needs.limits,
             fixtures: needs.fixtures,
+            volumes: needs.volumes,
             blobs: self.blobs.clone(),
         };
         let receipt = self.port.allocate(spec).await?;

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{ByteCount, DurationMs};
+use crate::{ByteCount, Digest, DurationMs, VolumeName};
 
 /// What one execution of a named command may use. Every field is enforced by the sandbox, and passing one has its own
 /// class in the observation.
@@ -21,4 +21,14 @@ pub struct ExecutionLimits {
     pub disk_bytes: ByteCount,
     /// Bytes of standard output and standard error together. More ends the command.
     pub output_bytes: ByteCount,
+}
+
+/// A volume that a command finds below `/volumes`, read-only.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct VolumeMount {
+    /// The name there.
+    pub name: VolumeName,
+    /// The volume.
+    pub digest: Digest,
 }

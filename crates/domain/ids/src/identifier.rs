@@ -25,6 +25,8 @@ enum Problem {
     Start,
     #[error("must be `rev-` and a number without leading zeros")]
     Revision,
+    #[error("must be lower-case letters, digits, `_` and `-`, with a letter first; {0:?} does not fit")]
+    Word(char),
 }
 
 /// What a name may hold: letters, digits and `.`, `_`, `-`, starting with a letter or a digit, 1 to 64 characters.
@@ -43,6 +45,21 @@ fn check_name(kind: &'static str, text: &str, max: usize) -> Result<(), IdError>
         return fail(Problem::Start);
     }
     Ok(())
+}
+
+/// A lower-case letter, then lower-case letters, digits, `_` and `-`, 1 to `max` characters.
+fn check_word(kind: &'static str, text: &str, max: usize) -> Result<(), IdError> {
+    let fail = |problem| Err(IdError { kind, problem });
+    if text.is_empty() || text.len() > max {
+        return fail(Problem::Length { min: 1, max, found: text.chars().count() });
+    }
+    let fits = |(at, c): (usize, char)| {
+        c.is_ascii_lowercase() || (at > 0 && (c.is_ascii_digit() || matches!(c, '_' | '-')))
+    };
+    match text.char_indices().find(|at| !fits(*at)) {
+        Some((_, bad)) => fail(Problem::Word(bad)),
+        None => Ok(()),
+    }
 }
 
 /// `<prefix>_` and 6 to 64 of `[a-zA-Z0-9-]`: an opaque identifier that Ambit made.
@@ -194,6 +211,11 @@ text_id!(
 text_id!(
     /// The name of a sandbox image on one machine. It may come to name another image; admission takes only a digest.
     ImageName, "an image name", |k, t| check_name(k, t, 64)
+);
+text_id!(
+    /// The name of a volume: of a captured one on one machine, and of the place below `/volumes` where a command finds
+    /// one (`cargo`, `node_modules`). What is mounted there is named by a digest alone.
+    VolumeName, "a volume name", |k, t| check_word(k, t, 64)
 );
 text_id!(
     /// A rule of a policy bundle, as decisions cite it.

@@ -17,11 +17,11 @@ mod text_form;
 mod vocabulary;
 
 pub use digest::{Digest, ParseDigestError};
-pub use execution::ExecutionLimits;
+pub use execution::{ExecutionLimits, VolumeMount};
 pub use identifier::{
     AgentId, ApproverId, BackendId, BlueprintId, CaseId, DocumentName, EffectKey, GateId, IdError,
     IdempotencyKey, ImageName, Incarnation, LeaseId, OrganizationId, ProbeId, ProjectId, ProposalId,
-    ReceiptId, RevisionId, RuleId, RunId, RunName, StepId,
+    ReceiptId, RevisionId, RuleId, RunId, RunName, StepId, VolumeName,
 };
 pub use path::{PathError, RepoPath, is_unprintable};
 pub use pattern::{PathPattern, PathSet, PatternError};

@@ -27,6 +27,11 @@ pub const TREE_ENTRIES: usize = 1_000_000;
 /// The largest single file of a source tree.
 pub const FILE_BYTES: u64 = 64 << 20;
 
+/// The most volumes that one command may name.
+pub const COMMAND_VOLUMES: usize = 8;
+/// The most mounts of volumes, by name and digest, that the commands of one run may name together.
+pub const RUN_VOLUMES: usize = 16;
+
 /// The largest patch that an agent may propose.
 pub const PATCH_BYTES: usize = 1 << 20;
 /// The most files that one patch may touch.

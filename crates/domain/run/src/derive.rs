@@ -1,10 +1,12 @@
 //! What the documents of a run say about it: the same for whoever admits a run and for whoever checks it afterwards.
 
+use std::collections::BTreeSet;
+
 use ambit_blueprint::{
     Blueprint, BudgetCeilings, CatalogCommand, ExecutionCapabilityProfile, NamedCommandCatalog, RunBudget,
 };
 use ambit_canonical::EncodeError;
-use ambit_ids::{Digest, GateId, RevisionId, RunId, RunName, Scope};
+use ambit_ids::{Digest, GateId, RevisionId, RunId, RunName, Scope, VolumeMount, limits};
 
 use crate::ledger::Limits;
 use crate::pins::{
@@ -54,6 +56,9 @@ pub enum PinsError {
     /// The commands name several images, and a run has one sandbox.
     #[error("the gates name two images, {0} and {1}")]
     ImagesMixed(Digest, Digest),
+    /// The commands name more volumes than a sandbox can hold.
+    #[error("the gates name {0} volumes together; a run has at most {limit}", limit = limits::RUN_VOLUMES)]
+    VolumesTooMany(usize),
     /// The blueprint has no gate.
     #[error("the blueprint has no gate")]
     NoGate,
@@ -91,6 +96,7 @@ impl Pins {
             profile: ProfilePin { name: profile.metadata.name.clone(), digest: profile_digest },
             catalog: catalog_digest,
             image: image(blueprint, catalog)?,
+            volumes: volumes(blueprint, catalog)?,
             paths: spec.scope.paths.clone(),
             work: spec.scope.work.iter().map(|work| work.as_str().to_owned()).collect(),
             cases: spec.acceptance_cases.iter().map(|case| case.id.clone()).collect(),
@@ -125,6 +131,20 @@ fn image(blueprint: &Blueprint, catalog: &NamedCommandCatalog) -> Result<Digest,
         }
     }
     found.ok_or(PinsError::NoGate)
+}
+
+/// Every volume that a command of the blueprint, hidden ones included, names.
+fn volumes(blueprint: &Blueprint, catalog: &NamedCommandCatalog) -> Result<Vec<VolumeMount>, PinsError> {
+    let mut found = BTreeSet::new();
+    for gate in &blueprint.spec.gates {
+        for id in std::iter::once(&gate.id).chain(&gate.hidden_check) {
+            found.extend(command(catalog, id)?.volumes.iter().cloned());
+        }
+    }
+    if found.len() > limits::RUN_VOLUMES {
+        return Err(PinsError::VolumesTooMany(found.len()));
+    }
+    Ok(found.into_iter().collect())
 }
 
 fn gates(blueprint: &Blueprint, catalog: &NamedCommandCatalog) -> Result<Vec<GatePin>, PinsError> {

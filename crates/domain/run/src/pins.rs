@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use ambit_ids::{
     AgentId, BlueprintId, ByteCount, CaseId, Digest, DocumentName, GateId, MicroUsd, PathSet, RevisionId,
-    RunId, RunName, Scope,
+    RunId, RunName, Scope, VolumeMount,
 };
 use ambit_policy::LifecycleStage;
 
@@ -37,6 +37,8 @@ pub struct Pins {
     pub catalog: Digest,
     /// The image that the sandbox is made from.
     pub image: Digest,
+    /// The volumes that its commands name, each mount once, sorted.
+    pub volumes: Vec<VolumeMount>,
     /// The paths that the run may change.
     pub paths: PathSet,
     /// The kinds of work that a plan may hold.

@@ -1,4 +1,4 @@
-use ambit_ids::{Digest, LeaseId};
+use ambit_ids::{Digest, LeaseId, VolumeName};
 
 use super::MissingFeature;
 
@@ -11,11 +11,24 @@ pub enum SandboxError {
     /// The image is not on this machine, or is not what its digest says.
     #[error("the image cannot be used")]
     Image(#[from] crate::images::ImageError),
+    /// A volume is not on this machine, or is not what its digest says.
+    #[error("the volume cannot be used")]
+    Volume(#[from] crate::volumes::VolumeError),
+    /// The command names a volume that the sandbox was not made with.
+    #[error("the sandbox was made without the volume {name} ({digest})")]
+    VolumeMissing {
+        /// The name of the mount.
+        name: VolumeName,
+        /// The volume.
+        digest: Digest,
+    },
     /// The sandbox of this lease is gone.
     #[error("the sandbox of {0} is gone")]
     Gone(LeaseId),
-    /// The run has a sandbox already, and it was made from another image.
-    #[error("{0} was allocated with another image; destroy it before the run is given a new one")]
+    /// The run has a sandbox already, and it was made from another image or with other volumes.
+    #[error(
+        "{0} was allocated with another image or other volumes; destroy it before the run is given a new one"
+    )]
     Conflict(LeaseId),
     /// The command names a tree that was not brought to the sandbox.
     #[error("the tree {0} was not brought to the sandbox")]
@@ -72,6 +85,8 @@ impl SandboxError {
         match self {
             Self::Unavailable(_) => "SANDBOX_UNAVAILABLE",
             Self::Image(error) => error.code(),
+            Self::Volume(error) => error.code(),
+            Self::VolumeMissing { .. } => "SANDBOX_VOLUME_MISSING",
             Self::Gone(_) => "SANDBOX_GONE",
             Self::Conflict(_) => "SANDBOX_CONFLICT",
             Self::TreeMissing(_) => "SANDBOX_TREE_MISSING",

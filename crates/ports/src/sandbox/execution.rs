@@ -1,7 +1,9 @@
 use std::collections::BTreeSet;
 
 use ambit_gates::{Ending, ResourceLimit};
-use ambit_ids::{ByteCount, Digest, DurationMs, EffectKey, ExecutionLimits, GateId, Incarnation, RepoPath};
+use ambit_ids::{
+    ByteCount, Digest, DurationMs, EffectKey, ExecutionLimits, GateId, Incarnation, RepoPath, VolumeMount,
+};
 use serde::{Deserialize, Serialize};
 
 /// A source tree to bring to a sandbox.
@@ -67,6 +69,8 @@ pub struct NamedCommand {
     pub workdir: Option<RepoPath>,
     /// What it may use.
     pub limits: ExecutionLimits,
+    /// The volumes that it finds below `/volumes`, and no others. Each is one of the sandbox's.
+    pub volumes: Vec<VolumeMount>,
     /// The files that are kept from its workspace after it ended. Nothing else is.
     pub outputs: Vec<DeclaredOutput>,
 }

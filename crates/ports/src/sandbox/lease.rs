@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use ambit_ids::{BackendId, Digest, ExecutionLimits, Incarnation, LeaseId, RunId, Scope};
+use ambit_ids::{BackendId, Digest, ExecutionLimits, Incarnation, LeaseId, RunId, Scope, VolumeMount};
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,9 @@ pub struct SandboxSpec {
     pub limits: ExecutionLimits,
     /// Synthetic fixtures, mounted read-only beside the workspace.
     pub fixtures: Vec<Fixture>,
+    /// Every volume that a command of this run may name, each mount once; at most
+    /// [`RUN_VOLUMES`](ambit_ids::limits::RUN_VOLUMES).
+    pub volumes: Vec<VolumeMount>,
     /// Where blobs are read from and outputs are written to.
     pub blobs: Arc<dyn BlobStore>,
 }

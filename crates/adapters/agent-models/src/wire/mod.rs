@@ -13,6 +13,7 @@ mod sse;
 #[cfg(test)]
 mod tests;
 
+use ambit_ids::vocabulary;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -23,17 +24,17 @@ pub(crate) use sse::{Events, Flow};
 
 use crate::dialogue::{ModelReply, ModelRequest};
 
-/// A wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Wire {
-    /// Anthropic Messages: `POST {base}/v1/messages`, API version 2023-06-01.
-    AnthropicMessages,
-    /// OpenAI Responses without state at the vendor: `POST {base}/v1/responses`.
-    OpenaiResponses,
-    /// OpenAI Chat Completions, which Ollama, vLLM and OpenRouter speak too: `POST {base}/v1/chat/completions`.
-    OpenaiChat,
-}
+vocabulary!(
+    /// A wire.
+    Wire {
+        /// Anthropic Messages: `POST {base}/v1/messages`, API version 2023-06-01.
+        AnthropicMessages = "anthropic-messages",
+        /// OpenAI Responses without state at the vendor: `POST {base}/v1/responses`.
+        OpenaiResponses = "openai-responses",
+        /// OpenAI Chat Completions, which Ollama, vLLM and OpenRouter speak too: `POST {base}/v1/chat/completions`.
+        OpenaiChat = "openai-chat",
+    }
+);
 
 /// The name under which Chat Completions takes the limit of output. OpenAI's own models of today take only the second,
 /// some servers only the first.

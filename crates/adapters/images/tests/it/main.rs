@@ -16,4 +16,6 @@ mod prune;
 mod refusal;
 mod running;
 mod toolchains;
+mod volume;
+mod volume_cargo;
 mod world;

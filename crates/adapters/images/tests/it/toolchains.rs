@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
-use ambit_conformance::sandbox::{Bench, Staged};
+use ambit_conformance::sandbox::{Bench, BenchVolumes, Staged};
 use ambit_gates::Ending;
 use ambit_ids::{ByteCount, Digest, DurationMs, ExecutionLimits};
 use ambit_images::DirectoryImages;
@@ -200,8 +200,10 @@ async fn work_in_sandbox(store: &Path, image: Digest, toolchain: &Toolchain) {
     let images = DirectoryImages::open(store).unwrap();
     let settings = Settings { root: state.path().join("state"), spare_guests: 0 };
     let ids = TimeOrderedIds::default();
-    let port = LinuxSandboxes::new(settings, Arc::new(images), Arc::new(SystemClock), Arc::new(ids)).unwrap();
-    let bench = Bench::new(Arc::new(port), image, Bytes::from_static(PROBER));
+    let images = Arc::new(images);
+    let port =
+        LinuxSandboxes::new(settings, images.clone(), images, Arc::new(SystemClock), Arc::new(ids)).unwrap();
+    let bench = Bench::new(Arc::new(port), image, BenchVolumes::absent(), Bytes::from_static(PROBER));
     let mut spec = bench.spec(&format!("toolchain-{}", toolchain.name));
     spec.limits = LIMITS;
     let started = Instant::now();

@@ -26,6 +26,7 @@ pub use step::Step;
 #[cfg(target_arch = "x86_64")]
 mod roles {
     pub(crate) mod copy;
+    pub(crate) mod declared;
     pub(crate) mod guest;
     pub(crate) mod hoarder;
     pub(crate) mod launcher;

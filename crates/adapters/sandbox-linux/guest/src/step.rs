@@ -62,6 +62,8 @@ steps! {
     Capabilities = "the removal of capabilities",
     /// The size-limited volumes.
     Volumes = "the volumes",
+    /// The declared volumes.
+    Declared = "the declared volumes",
     /// The writable view of the tree.
     Workspace = "the workspace",
     /// Fresh System V objects and message queues.

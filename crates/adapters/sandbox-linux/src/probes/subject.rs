@@ -58,9 +58,10 @@ impl<'a> Subject<'a> {
             image: Digest::of(b""),
             limits: LIMITS,
             fixtures: Vec::new(),
+            volumes: Vec::new(),
             blobs: Arc::new(blobs.clone()),
         };
-        let lease = backend.allocate_from(&spec, &backend.empty_image()?).await?;
+        let lease = backend.allocate_from(&spec, &backend.empty_image()?, &[]).await?;
         let subject = Self { backend, lease, spec, blobs, tree: Digest::of(PROGRAM) };
         subject.stage().await?;
         Ok(subject)
@@ -68,7 +69,7 @@ impl<'a> Subject<'a> {
 
     /// Allocates it again, as after a loss.
     pub(super) async fn allocate_again(&mut self) -> Result<(), SandboxError> {
-        self.lease = self.backend.allocate_from(&self.spec, &self.backend.empty_image()?).await?;
+        self.lease = self.backend.allocate_from(&self.spec, &self.backend.empty_image()?, &[]).await?;
         self.stage().await
     }
 
@@ -97,6 +98,7 @@ impl<'a> Subject<'a> {
             environment: vec![("PROBE".into(), "1".into())],
             workdir: None,
             limits,
+            volumes: Vec::new(),
             outputs: vec![DeclaredOutput {
                 path: named(RepoPath::from_bytes(b"out"))?,
                 limit: ByteCount::new(1024),

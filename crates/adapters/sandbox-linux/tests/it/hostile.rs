@@ -15,7 +15,7 @@ use ambit_ports::sandbox::{
 use ambit_sandbox_linux::PROBER;
 use bytes::Bytes;
 
-use crate::support::{adapter, image_digest};
+use crate::support::{adapter, image_digest, volumes};
 
 /// The image, in the copy of this program that has its own mount namespace.
 const IMAGE: &str = "AMBIT_TEST_IMAGE";
@@ -269,7 +269,7 @@ async fn every_case() {
     let image = PathBuf::from(std::env::var_os(IMAGE).unwrap());
     let directory = tempfile::tempdir().unwrap();
     let port = adapter(directory.path().join("state"), image);
-    let bench = Bench::new(std::sync::Arc::new(port), image_digest(), Bytes::from_static(PROBER));
+    let bench = Bench::new(std::sync::Arc::new(port), image_digest(), volumes(), Bytes::from_static(PROBER));
     let staged = staged(&bench).await;
     let (mut held, mut left_out, mut broken) = (0, Vec::new(), Vec::new());
     for line in std::fs::read_to_string(cases().unwrap()).unwrap().lines() {

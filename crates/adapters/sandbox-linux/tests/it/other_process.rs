@@ -13,7 +13,7 @@ use ambit_run::StopReason;
 use ambit_sandbox_linux::PROBER;
 use bytes::Bytes;
 
-use crate::support::{adapter, bench, image_digest};
+use crate::support::{adapter, bench, image_digest, volumes};
 
 /// Where the copy of this program that allocates keeps its state.
 const STATE: &str = "AMBIT_TEST_STATE";
@@ -21,7 +21,7 @@ const STATE: &str = "AMBIT_TEST_STATE";
 /// A second backend on the state of the first, as another process would have it.
 fn beside(directory: &Path) -> Bench {
     let port = adapter(directory.join("state"), directory.join("image"));
-    Bench::new(Arc::new(port), image_digest(), Bytes::from_static(PROBER))
+    Bench::new(Arc::new(port), image_digest(), volumes(), Bytes::from_static(PROBER))
 }
 
 fn guest_of(directory: &Path, lease: &SandboxLease) -> i32 {

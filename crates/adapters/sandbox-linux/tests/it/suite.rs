@@ -1,6 +1,6 @@
 //! The suite of the port, check by check.
 
-use ambit_conformance::sandbox::{Bench, confinement, endings, lifecycle, limits, outputs};
+use ambit_conformance::sandbox::{Bench, confinement, endings, lifecycle, limits, outputs, volumes};
 
 use crate::support::bench;
 
@@ -231,4 +231,29 @@ async fn the_init_is_out_of_reach() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_give_no_power() {
     hold(confinement::files_give_no_power).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_sees_the_volumes_that_it_names() {
+    hold(volumes::a_command_sees_the_volumes_that_it_names).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sandbox_without_volumes_has_none() {
+    hold(volumes::a_sandbox_without_volumes_has_none).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_volume_is_executable_and_never_written() {
+    hold(volumes::a_volume_is_executable_and_never_written).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn node_modules_are_found_from_anywhere() {
+    hold(volumes::node_modules_are_found_from_anywhere).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_volume_is_what_its_digest_says_or_nothing() {
+    hold(volumes::a_volume_is_what_its_digest_says_or_nothing).await;
 }

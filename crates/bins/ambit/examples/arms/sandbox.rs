@@ -50,8 +50,9 @@ impl Backend {
         let image = image::captured(&images).await?;
         let settings = Settings { root: directory.path().join("sandboxes"), spare_guests };
         let ids = Arc::new(TimeOrderedIds::default());
-        let port =
-            LinuxSandboxes::new(settings, Arc::new(images), Arc::new(SystemClock), ids).map_err(failed)?;
+        let images = Arc::new(images);
+        let port = LinuxSandboxes::new(settings, images.clone(), images, Arc::new(SystemClock), ids)
+            .map_err(failed)?;
         let blobs = DirectoryBlobs::open(&directory.path().join("blobs")).map_err(failed)?;
         let scope = Scope {
             organization: "bench".parse().map_err(failed)?,
@@ -80,6 +81,7 @@ impl Backend {
             image: self.image,
             limits: LIMITS,
             fixtures: Vec::new(),
+            volumes: Vec::new(),
             blobs: Arc::clone(&self.blobs),
         };
         let lease = self.port.allocate(spec).await.map_err(failed)?;
@@ -98,6 +100,7 @@ impl Backend {
             environment: Vec::new(),
             workdir: None,
             limits: LIMITS,
+            volumes: Vec::new(),
             outputs: Vec::new(),
         };
         let (_handle, never) = AbortHandle::new();

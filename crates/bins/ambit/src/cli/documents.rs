@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ambit_ids::{BlueprintId, GateId, ImageName};
+use ambit_ids::{BlueprintId, GateId, ImageName, VolumeName};
 use clap::Subcommand;
 
 use super::CredentialArgs;
@@ -74,13 +74,17 @@ pub(crate) enum CatalogVerb {
         /// The document.
         file: PathBuf,
     },
-    /// Write a catalog with `${image}` replaced by the digest of a captured image.
+    /// Write a catalog with `${image}` replaced by the digest of a captured image, and `${volume.NAME}` by that of a
+    /// volume.
     Pin {
         /// The document with `${image}` in place of digests.
         file: PathBuf,
         /// The image.
         #[arg(long)]
         image: ImageName,
+        /// A volume; may be given several times.
+        #[arg(long = "volume", value_name = "NAME")]
+        volumes: Vec<VolumeName>,
         /// Write it to this new file instead of showing it.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,

@@ -24,7 +24,7 @@ pub(crate) async fn play(stage: &Stage, story: &mut Story<'_>) -> Result<(), Fai
 /// Plays the extra run and cancels it.
 pub(crate) async fn cancel_while_checking(stage: &Stage, story: &mut Story<'_>) -> Result<Played, Failure> {
     let agent = stage.agent("agent-extra.yaml")?;
-    let command = stage.command("run-wb-019", &stage.approved, stage.base, &agent, None)?;
+    let command = stage.command("run-wb-019", &stage.approved, stage.base, agent.as_ref(), None)?;
     let started = begin(&stage.services, command).await?;
     let narrator = Narrator::new(true);
     let driving = stage.services.orchestrator.drive(&started.run, agent, &narrator);

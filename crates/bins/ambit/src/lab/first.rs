@@ -17,7 +17,7 @@ pub(crate) async fn play(stage: &Stage, story: &mut Story<'_>, without_bug: bool
     let agent = stage.agent(transcript)?;
     story.chapter("1. A draft is refused, and bp-1 starts run-wb-017 on rev-0");
     draft_is_refused(stage, story).await?;
-    let command = stage.command("run-wb-017", &stage.approved, stage.base, &agent, None)?;
+    let command = stage.command("run-wb-017", &stage.approved, stage.base, agent.as_ref(), None)?;
     let played = stage.play(command, agent).await?;
     let events = events(&played.links)?;
     plan(story, &events);
@@ -41,7 +41,7 @@ pub(crate) fn events(links: &[Link]) -> Result<Vec<(u64, Event)>, Failure> {
 /// Asks for a run on the draft, which nobody approved.
 pub(crate) async fn draft_is_refused(stage: &Stage, story: &mut Story<'_>) -> Result<(), Failure> {
     let agent = stage.agent("agent-first.yaml")?;
-    let command = stage.command("run-wb-016", &stage.draft, stage.base, &agent, None)?;
+    let command = stage.command("run-wb-016", &stage.draft, stage.base, agent.as_ref(), None)?;
     let refused = stage.services.orchestrator.start(command).await;
     let code = match &refused {
         Err(StartError::Rejected(rejected)) => rejected.code,

@@ -39,7 +39,8 @@ pub(crate) async fn play(stage: &Stage, story: &mut Story<'_>, first: &Played) -
     story.check(same, "the approved blueprint is the same as before", stage.approved.digest.to_string());
 
     let agent = stage.agent("agent-revision.yaml")?;
-    let command = stage.command("run-wb-018", &stage.approved, first.revision, &agent, Some(request))?;
+    let command =
+        stage.command("run-wb-018", &stage.approved, first.revision, agent.as_ref(), Some(request))?;
     let second = stage.play(command, agent).await?;
     story.chapter("7. rev-1 and rev-2 are compared, and rev-2 is preview-ready");
     compare(stage, story, first, &second).await?;

@@ -32,12 +32,12 @@ pub(crate) async fn run(context: &Context) -> Result<Answer, Failure> {
 async fn overspend(stage: &Stage, story: &mut Story<'_>) -> Result<Played, Failure> {
     story.chapter("2. More money and more steps than the budget has");
     let agent = stage.agent("agent-overspend.yaml")?;
-    let command = stage.command("smoke-cost", &stage.approved, stage.base, &agent, None)?;
+    let command = stage.command("smoke-cost", &stage.approved, stage.base, agent.as_ref(), None)?;
     let spent = stage.play(command, agent).await?;
     stopped_by(story, &spent, "maxToolCostUsd")?;
 
     let agent = stage.agent("agent-extra.yaml")?;
-    let mut command = stage.command("smoke-steps", &stage.approved, stage.base, &agent, None)?;
+    let mut command = stage.command("smoke-steps", &stage.approved, stage.base, agent.as_ref(), None)?;
     command.ceilings.max_model_steps = Some(1);
     let stepped = stage.play(command, agent).await?;
     stopped_by(story, &stepped, "maxModelSteps")?;

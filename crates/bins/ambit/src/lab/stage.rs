@@ -1,13 +1,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ambit_agent_scripted::ScriptedAgent;
 use ambit_blueprint::{Blueprint, BudgetCeilings, Document, NamedCommandCatalog};
 use ambit_evidence::Link;
 use ambit_evidence::v1::{Actor, ActorKind};
 use ambit_ids::{ApproverId, BlueprintId, Digest, DocumentName, RevisionId, RunName, Scope};
 use ambit_images::{CaptureRequest, Tool};
 use ambit_orchestrator::{RunRef, StartRun};
+use ambit_ports::agent::Agent;
 use ambit_ports::store::StreamId;
 use ambit_projects::ApproverCredential;
 use ambit_run::State;
@@ -15,6 +15,7 @@ use ambit_sandboxes::unmet;
 
 use ambit_verify_trace::Verdict;
 
+use crate::agent::agent;
 use crate::cli::LabArgs;
 use crate::compose::Services;
 use crate::context::Context;
@@ -26,7 +27,7 @@ use crate::story::Story;
 use crate::verbs::blueprint::digest_of;
 use crate::verbs::doctor::profiles;
 use crate::verbs::image::search_path;
-use crate::verbs::run::{begin, pin, scripted, tool_rules};
+use crate::verbs::run::{begin, pin, tool_rules};
 use crate::verbs::{export, revision, trace};
 use crate::watch::Narrator;
 
@@ -115,8 +116,8 @@ impl Stage {
     }
 
     /// The agent of one of the example's transcripts.
-    pub(crate) fn agent(&self, name: &str) -> Result<Arc<ScriptedAgent>, Failure> {
-        scripted(&self.example.join("ambit").join(name))
+    pub(crate) fn agent(&self, name: &str) -> Result<Arc<dyn Agent>, Failure> {
+        agent(&self.example.join("ambit").join(name), 0)
     }
 
     /// A request for a run on the example.
@@ -125,7 +126,7 @@ impl Stage {
         name: &str,
         chosen: &Chosen,
         base: RevisionId,
-        agent: &ScriptedAgent,
+        agent: &dyn Agent,
         request: Option<Digest>,
     ) -> Result<StartRun, Failure> {
         Ok(StartRun {
@@ -144,7 +145,7 @@ impl Stage {
     }
 
     /// Starts a run and sees it to its end.
-    pub(crate) async fn play(&self, command: StartRun, agent: Arc<ScriptedAgent>) -> Result<Played, Failure> {
+    pub(crate) async fn play(&self, command: StartRun, agent: Arc<dyn Agent>) -> Result<Played, Failure> {
         let started = begin(&self.services, command).await?;
         self.context.note(&format!("  ...   {} is running", started.run.run));
         let narrator = Narrator::new(true);

@@ -5,6 +5,7 @@ use std::path::Path;
 use ambit_blueprint::{Document, ExecutionCapabilityProfile, NamedCommandCatalog};
 use ambit_ids::DocumentName;
 use ambit_ports::images::{ImageError, ImageStore as _};
+use ambit_ports::volumes::{VolumeError, VolumeStore as _};
 
 use crate::cli::ProfileArg;
 use crate::compose::Services;
@@ -22,6 +23,15 @@ pub(crate) struct Brought {
 }
 
 impl Brought {
+    /// A profile and its catalog, which come from elsewhere.
+    pub(crate) fn of(profile: ExecutionCapabilityProfile, catalog: NamedCommandCatalog) -> Self {
+        let name = profile.metadata.name.clone();
+        Self {
+            profile: name,
+            documents: vec![Document::Profile(Box::new(profile)), Document::Catalog(catalog)],
+        }
+    }
+
     pub(crate) fn read(profile: &ProfileArg, catalog: Option<&Path>) -> Result<Self, Failure> {
         let mut documents = Vec::new();
         let profile = match profile {
@@ -39,7 +49,7 @@ impl Brought {
         Ok(Self { profile, documents })
     }
 
-    /// Whether this machine has every image that the catalog names.
+    /// Whether this machine has every image and every volume that the catalog names.
     pub(crate) async fn find_images(&self, services: &Services) -> Result<(), Failure> {
         for document in &self.documents {
             if let Document::Catalog(catalog) = document {
@@ -61,8 +71,8 @@ impl Brought {
     }
 }
 
-/// Whether this machine has every image that a catalog names. Nothing can be run under a catalog whose images are not
-/// there, and its version would be taken.
+/// Whether this machine has every image and every volume that a catalog names. Nothing can be run under a catalog whose
+/// images are not there, and its version would be taken.
 pub(crate) async fn find_images(services: &Services, catalog: &NamedCommandCatalog) -> Result<(), Failure> {
     for command in &catalog.spec.commands {
         services.images.find(command.image).await.map_err(|error| {
@@ -74,6 +84,19 @@ pub(crate) async fn find_images(services: &Services, catalog: &NamedCommandCatal
                 _ => failure,
             }
         })?;
+        for volume in &command.volumes {
+            services.images.find_volume(volume.digest).await.map_err(|error| volume_failure(&error))?;
+        }
     }
     Ok(())
+}
+
+fn volume_failure(error: &VolumeError) -> Failure {
+    let failure = Failure::of(error.code(), error);
+    match error {
+        VolumeError::NotFound(_) => failure.help(
+            "nothing was registered; `ambit volume capture` makes a volume, and `ambit catalog pin --volume NAME` writes its digest into a catalog where ${volume.NAME} stands",
+        ),
+        VolumeError::Corrupt { .. } | VolumeError::Io { .. } => failure,
+    }
 }

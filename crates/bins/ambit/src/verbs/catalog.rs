@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use ambit_blueprint::{CatalogCommand, Document, NamedCommandCatalog};
-use ambit_ids::{GateId, ImageName, limits};
+use ambit_ids::{GateId, ImageName, VolumeName, limits};
 use ambit_ports::images::{ImageError, ImageStore as _};
 use ambit_projects::ProjectError;
 use serde_json::{Value, json};
@@ -14,6 +14,7 @@ use crate::input_file::{read_bytes, read_document};
 use crate::new_file::made;
 use crate::verbs::blueprint::digest_of;
 use crate::verbs::brought::find_images;
+use crate::verbs::volume::digest_named;
 
 /// What stands in a catalog where the digest of an image is to be put.
 const IMAGE_MARK: &str = "${image}";
@@ -42,15 +43,20 @@ pub(crate) async fn run(context: &Context, verb: CatalogVerb) -> Result<Answer, 
                 json!({"registered": true, "name": document.name(), "digest": digest}),
             ))
         }
-        CatalogVerb::Pin { file, image, out } => {
-            let text = pinned(context, &file, &image).await?;
+        CatalogVerb::Pin { file, image, volumes, out } => {
+            let text = pinned(context, &file, &image, &volumes).await?;
             made(text, "catalog", out.as_deref())
         }
     }
 }
 
-/// The text of a catalog with the digest of a captured image in place of the mark.
-async fn pinned(context: &Context, file: &Path, image: &ImageName) -> Result<String, Failure> {
+/// The text of a catalog with the digests of a captured image and of volumes in place of their marks.
+async fn pinned(
+    context: &Context,
+    file: &Path,
+    image: &ImageName,
+    volumes: &[VolumeName],
+) -> Result<String, Failure> {
     let services = context.open()?;
     let failed = |error: ImageError| Failure::of(error.code(), &error);
     let Some(digest) = services.images.named(image).await.map_err(failed)? else {
@@ -61,7 +67,11 @@ async fn pinned(context: &Context, file: &Path, image: &ImageName) -> Result<Str
     };
     let bytes = read_bytes(file, limits::DOCUMENT_BYTES)?;
     let text = String::from_utf8(bytes).map_err(|error| Failure::of("DOCUMENT_ENCODING", &error))?;
-    let text = text.replace(IMAGE_MARK, &digest.to_string());
+    let mut text = text.replace(IMAGE_MARK, &digest.to_string());
+    for name in volumes {
+        let digest = digest_named(&services, name).await?;
+        text = text.replace(&format!("${{volume.{name}}}"), &digest.to_string());
+    }
     NamedCommandCatalog::parse(&file.to_string_lossy(), text.as_bytes()).map_err(Failure::of_document)?;
     Ok(text)
 }
@@ -106,7 +116,7 @@ fn show(catalog: &NamedCommandCatalog, id: &GateId) -> Result<Answer, Failure> {
             .meant(id.as_str(), known)
     })?;
     let limits = command.resources.limits;
-    let text = format!(
+    let mut text = format!(
         "{}: {}\n  argv       {:?}\n  image      {}\n  memory     {}\n  processes  {}\n  processor  {}/1000 of one, {} in all\n  time       {}\n  disk       {}\n  output     {}\n",
         command.id,
         command.summary,
@@ -120,6 +130,9 @@ fn show(catalog: &NamedCommandCatalog, id: &GateId) -> Result<Answer, Failure> {
         limits.disk_bytes,
         limits.output_bytes
     );
+    for volume in &command.volumes {
+        text.push_str(&format!("  volume     {} at /volumes/{}\n", volume.digest, volume.name));
+    }
     Ok(Answer::new(text, view(command)?).prose())
 }
 

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
 use ambit_blueprint::{Document, ExecutionCapabilityProfile, builtin};
+use ambit_ids::ByteCount;
 use ambit_ports::images::ImageStore as _;
 use ambit_ports::sandbox::CapabilityManifest;
 use ambit_sandboxes::unmet;
@@ -36,6 +37,7 @@ impl Finding {
 pub(crate) async fn run(context: &Context) -> Result<Answer, Failure> {
     let services = context.open()?;
     let mut findings = vec![Finding::ok("home", context.home.path().display().to_string())];
+    findings.push(disk(context.home.path()));
     let images = services.images.list().await.map_err(|error| Failure::of(error.code(), &error))?;
     findings.push(if images.is_empty() {
         Finding::missing("images", "none", "ambit image capture --name tools python3 git sh")
@@ -69,6 +71,28 @@ pub(crate) async fn run(context: &Context) -> Result<Answer, Failure> {
     }
     let answer = Answer::new(text, json!({"usable": usable, "findings": findings})).prose();
     Ok(if usable { answer } else { answer.exiting(exit::UNAVAILABLE) })
+}
+
+/// What a run may need on the disk of the home, at the least: its trees, its sandbox and what its gates say.
+const DISK_BYTES: u64 = 1 << 30;
+
+fn disk(home: &std::path::Path) -> Finding {
+    match rustix::fs::statvfs(home) {
+        Ok(disk) => {
+            let left = ByteCount::new(disk.f_bavail.saturating_mul(disk.f_frsize));
+            let found = format!("{left} left");
+            if left.get() >= DISK_BYTES {
+                Finding::ok("disk", found)
+            } else {
+                let mend = format!(
+                    "free {}, or name a home on another disk with --home",
+                    ByteCount::new(DISK_BYTES)
+                );
+                Finding::missing("disk", found, mend)
+            }
+        }
+        Err(error) => Finding::missing("disk", error.to_string(), "see the message"),
+    }
 }
 
 /// The profiles that come with the program.

@@ -7,9 +7,16 @@ pub(crate) mod blueprint;
 mod brought;
 mod catalog;
 pub(crate) mod doctor;
+mod drive;
 pub(crate) mod export;
 mod gate;
+mod goal;
 pub(crate) mod image;
+mod init;
+mod init_page;
+mod model;
+mod packages;
+mod prepared;
 mod probe;
 mod profile;
 pub(crate) mod revision;
@@ -20,6 +27,8 @@ mod shell;
 mod tools;
 pub(crate) mod trace;
 
+mod volume;
+
 use crate::answer::Answer;
 use crate::cli::Verb;
 use crate::context::Context;
@@ -28,12 +37,15 @@ use crate::lab;
 
 pub(crate) async fn dispatch(context: Context, verb: Verb) -> Result<Answer, Failure> {
     match verb {
+        Verb::Init(arguments) => init::run(&context, arguments).await,
         Verb::Approver(verb) => approver::run(&context, verb).await,
         Verb::Blueprint(verb) => blueprint::run(&context, verb).await,
         Verb::Profile(verb) => profile::run(verb),
         Verb::Catalog(verb) => catalog::run(&context, verb).await,
         Verb::Image(verb) => image::run(&context, verb).await,
+        Verb::Volume(verb) => volume::run(&context, verb).await,
         Verb::Run(verb) => run::run(&context, verb).await,
+        Verb::Model(verb) => model::run(verb),
         Verb::Gate(verb) => gate::run(&context, verb).await,
         Verb::Revision(verb) => revision::run(&context, verb).await,
         Verb::Approve(arguments) => approve::decide(&context, arguments, true).await,

@@ -1,37 +1,37 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use ambit_agent_scripted::{ScriptedAgent, Transcript, TranscriptError};
 use ambit_blueprint::{BudgetCeilings, PolicyRef};
 use ambit_evidence::v1::{Actor, ActorKind};
-use ambit_ids::{DurationMs, RevisionId, limits};
-use ambit_orchestrator::{DriveError, InboxCommand, RunRef, StartError, StartRun};
-use ambit_ports::agent::Agent as _;
+use ambit_ids::{RevisionId, RunName};
+use ambit_orchestrator::{StartError, StartRun, Started};
+use ambit_ports::agent::Agent;
 use ambit_projects::Wish;
-use ambit_run::{AgentPin, Phase, State, StopReason};
+use ambit_run::{AgentPin, State};
 use serde_json::json;
 
+use crate::agent::{agent as agent_of, own};
 use crate::answer::Answer;
 use crate::cli::{ReviseArgs, RunVerb, StartArgs};
 use crate::compose::Services;
+use crate::config::UserConfig;
 use crate::context::{Context, ambit_in};
-use crate::failure::{Failure, exit};
-use crate::input_file::read_bytes;
-use crate::interrupt::interrupted;
+use crate::failure::Failure;
 use crate::verbs::blueprint::{blueprint_missing, newest};
 use crate::verbs::brought::Brought;
+use crate::verbs::drive::{self, drive};
 use crate::verbs::run_view::shown;
-use crate::verbs::{export, revision, run_view};
-use crate::watch::Narrator;
+use crate::verbs::{export, goal, revision, run_view};
 
 pub(crate) async fn run(context: &Context, verb: RunVerb) -> Result<Answer, Failure> {
     match verb {
+        RunVerb::Start(arguments) if arguments.blueprint.is_none() => goal::start(context, *arguments).await,
         RunVerb::Start(arguments) => start(context, *arguments).await,
         RunVerb::List => run_view::list(context).await,
         RunVerb::Show { run } => run_view::show(context, &run).await,
         RunVerb::Watch { run } => run_view::watch(context, &run).await,
-        RunVerb::Cancel { run } => cancel(context, &run).await,
-        RunVerb::Resume { run, agent } => resume(context, &run, &agent).await,
+        RunVerb::Cancel { run } => drive::cancel(context, &run).await,
+        RunVerb::Resume { run, agent } => resume(context, &run, agent.as_deref()).await,
         RunVerb::Revise(arguments) => revise(context, arguments).await,
         RunVerb::Export { run, out } => export::run(context, &run, &out).await,
     }
@@ -41,50 +41,73 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
     // Whatever can be wrong with the command itself is, before anything is kept for it.
     let ceilings = BudgetCeilings::of_start_command(arguments.max_steps, arguments.max_cost_usd)
         .map_err(|error| Failure::of("USAGE_BUDGET", &error))?;
-    let agent = scripted(&arguments.agent)?;
+    let (Some(blueprint), Some(base), Some(agent)) = (arguments.blueprint, arguments.base, arguments.agent)
+    else {
+        return Err(Failure::new("USAGE_MISSING_ARGUMENT", "--blueprint needs --base and --agent"));
+    };
+    let name = arguments.words.map(RunName::new).transpose();
+    let name = name.map_err(|error| Failure::of("USAGE_VALUE", &error))?;
+    let file = agent;
+    let agent = agent_of(&file, 0)?;
     let brought = Brought::read(&arguments.profile, arguments.catalog.as_deref())?;
     let services = context.open()?;
     let project = services.project(&context.scope).await?;
     let digest = arguments
         .digest
-        .or_else(|| newest(&project, &arguments.blueprint))
-        .ok_or_else(|| blueprint_missing(context, &project, &arguments.blueprint))?;
-    let named = arguments.base.parse::<RevisionId>().ok();
+        .or_else(|| newest(&project, &blueprint))
+        .ok_or_else(|| blueprint_missing(context, &project, &blueprint))?;
+    let named = base.parse::<RevisionId>().ok();
     let mut command = StartRun {
         scope: context.scope.clone(),
-        name: arguments.name,
-        blueprint: arguments.blueprint,
+        name,
+        blueprint,
         digest,
         base: named.unwrap_or(RevisionId::FIRST),
         profile: brought.profile.clone(),
         tool_rules: tool_rules()?,
         ceilings,
-        agent: pin(&agent),
+        agent: pin(agent.as_ref()),
         request: arguments.request,
         by: Actor { kind: ActorKind::Human, id: Context::user() },
     };
     services.orchestrator.check_ahead(&command, &brought.documents).await.map_err(refused)?;
     brought.find_images(&services).await?;
     if named.is_none() {
-        command.base = imported(context, &services, Path::new(&arguments.base)).await?;
+        command.base = imported(context, &services, Path::new(&base)).await?;
     }
     brought.register(context, &services).await?;
     let started = begin(&services, command).await?;
-    if started.existed {
-        context.note("a run of this name exists: it is driven on if it has not ended");
+    drive_begun(context, &services, &started, agent, &file).await
+}
+
+/// Drives a run that was just started, or the one of the same name that was there.
+pub(crate) async fn drive_begun(
+    context: &Context,
+    services: &Services,
+    started: &Started,
+    agent: Arc<dyn Agent>,
+    file: &Path,
+) -> Result<Answer, Failure> {
+    if !started.existed {
+        return drive(context, services, &started.run, agent).await;
     }
-    drive(context, &services, &started.run, agent).await
+    context.note("a run of this name exists: it is driven on if it has not ended");
+    let state =
+        services.orchestrator.state(&started.run).await.map_err(|error| Failure::of(error.code(), &error))?;
+    drive(context, services, &started.run, agent_of(file, turns(&state))?).await
+}
+
+/// The turns that a run has had.
+fn turns(state: &State) -> u32 {
+    state.dossier().map_or(0, |dossier| dossier.turns)
 }
 
 /// Starts a run, and tells a refusal as one.
-pub(crate) async fn begin(
-    services: &Services,
-    command: StartRun,
-) -> Result<ambit_orchestrator::Started, Failure> {
+pub(crate) async fn begin(services: &Services, command: StartRun) -> Result<Started, Failure> {
     services.orchestrator.start(command).await.map_err(refused)
 }
 
-fn refused(error: StartError) -> Failure {
+pub(crate) fn refused(error: StartError) -> Failure {
     match error {
         StartError::Rejected(rejected) => Failure::new(rejected.code, rejected.detail).help(rejected.mend),
         StartError::Failed(error) => Failure::of(error.code(), error.as_ref()),
@@ -96,129 +119,34 @@ pub(crate) fn tool_rules() -> Result<PolicyRef, Failure> {
     "policy://generation-tools/v1".parse().map_err(|error| Failure::of("POLICY_UNRESOLVED", &error))
 }
 
-pub(crate) fn pin(agent: &ScriptedAgent) -> AgentPin {
+pub(crate) fn pin(agent: &dyn Agent) -> AgentPin {
     AgentPin { id: agent.id().clone(), definition: agent.definition(), turn_quote: agent.turn_quote() }
 }
 
-/// The agent of a transcript file. Patches lie beside it.
-pub(crate) fn scripted(file: &Path) -> Result<Arc<ScriptedAgent>, Failure> {
-    let bytes = read_bytes(file, limits::DOCUMENT_BYTES)?;
-    let beside = file.parent().map(PathBuf::from).unwrap_or_default();
-    let patches = |name: &str| {
-        let bytes = read_bytes(&beside.join(name), limits::PATCH_BYTES).ok()?;
-        String::from_utf8(bytes).ok()
-    };
-    let refused = |error: TranscriptError| match error {
-        TranscriptError::Document(wrong) => Failure::of_document(wrong),
-        error => {
-            Failure::of(error.code(), &error).help(format!("nothing was started; mend {}", file.display()))
-        }
-    };
-    let transcript = Transcript::read(file, &bytes, &patches).map_err(refused)?;
-    Ok(Arc::new(ScriptedAgent::new(transcript).map_err(refused)?))
-}
-
 /// The revision that a directory is, which becomes the next one if it is none yet.
-async fn imported(context: &Context, services: &Services, dir: &Path) -> Result<RevisionId, Failure> {
+pub(crate) async fn imported(
+    context: &Context,
+    services: &Services,
+    dir: &Path,
+) -> Result<RevisionId, Failure> {
     let revision = revision::import_once(context, services, dir).await?;
     context.note(&format!("{} is {revision}", dir.display()));
     Ok(revision)
 }
 
-/// Drives a run until it is over; an interrupt from the keyboard cancels it first.
-pub(crate) async fn drive(
-    context: &Context,
-    services: &Services,
-    run: &RunRef,
-    agent: Arc<ScriptedAgent>,
-) -> Result<Answer, Failure> {
-    let narrator = Narrator::new(context.is_quiet());
-    let driving = async {
-        if context.is_alone() {
-            services.orchestrator.drive_alone(run, agent, &narrator).await
-        } else {
-            services.orchestrator.drive(run, agent, &narrator).await
-        }
-    };
-    tokio::pin!(driving);
-    let mut cut_off = None;
-    let state = loop {
-        let code = tokio::select! {
-            result = &mut driving => break result.map_err(|error| drive_failure(&error))?,
-            code = interrupted(), if cut_off.is_none() => code,
-        };
-        cut_off = Some(code);
-        context.note("cancelling; the run stops its processes and keeps its trace");
-        leave_cancel(services, run).await?;
-    };
-    if state.phase() == Some(Phase::NeedsApproval) {
-        context.note("a person must decide, and nobody may be asked: the run is left as it is");
-    }
-    let answer = shown(services, run, &state).await?;
-    Ok(match cut_off {
-        Some(code) if state.stop_reason() == Some(&StopReason::CustomerCancelled) => answer.exiting(code),
-        _ => answer,
-    })
-}
-
-fn drive_failure(error: &DriveError) -> Failure {
-    let failure = Failure::of(error.code(), error);
-    match error {
-        DriveError::Lease(_) => {
-            failure.help("wait until the other process is done, or watch it with `ambit run watch`")
-        }
-        DriveError::Journal(_) => {
-            failure.help("nothing that was committed is lost; drive the run on with `ambit run resume`")
-        }
-        _ => failure,
-    }
-}
-
-async fn leave_cancel(services: &Services, run: &RunRef) -> Result<(), Failure> {
-    let command = InboxCommand::Cancel { by: Context::user() };
-    let bytes = command.to_canonical().map_err(|error| Failure::of("CANCEL_UNWRITABLE", &error))?;
-    services.store.send(&run.stream(), bytes).await.map_err(|error| Failure::of(error.code(), &error))?;
-    Ok(())
-}
-
-/// Ends a run. Where nobody drives it, this process takes it over and sees it to its end.
-async fn cancel(context: &Context, named: &str) -> Result<Answer, Failure> {
-    let services = context.open()?;
-    let (run, state) = services.run(&context.scope, named).await?;
-    if matches!(state, State::Ended(_)) {
-        return Err(Failure::new("RUN_ENDED", format!("{} has ended already", run.run)).help(format!(
-            "nothing was changed; `{} run show {named}` says how it ended",
-            ambit_in(&context.scope)
-        )));
-    }
-    leave_cancel(&services, &run).await?;
-    let narrator = Narrator::new(context.is_quiet());
-    loop {
-        let state =
-            services.orchestrator.state(&run).await.map_err(|error| Failure::of(error.code(), &error))?;
-        if matches!(state, State::Ended(_)) {
-            return Ok(shown(&services, &run, &state).await?.exiting(exit::OK));
-        }
-        match services.orchestrator.wind_down(&run, &narrator).await {
-            Ok(state) => return Ok(shown(&services, &run, &state).await?.exiting(exit::OK)),
-            Err(DriveError::Lease(_)) => {
-                let pause = services.clock.now().saturating_add(DurationMs::new(100));
-                services.clock.sleep_until(pause).await;
-            }
-            Err(error) => return Err(drive_failure(&error)),
-        }
-    }
-}
-
-async fn resume(context: &Context, named: &str, transcript: &Path) -> Result<Answer, Failure> {
+async fn resume(context: &Context, named: &str, agent: Option<&Path>) -> Result<Answer, Failure> {
     let services = context.open()?;
     let (run, state) = services.run(&context.scope, named).await?;
     let project = services.project(&context.scope).await?;
     // The process that ended a run may have died before the project knew of it.
     if matches!(state, State::Ended(_)) && project.closed(&run.run).is_some() {
-        return shown(&services, &run, &state).await;
+        return Ok(shown(&services, &run, &state).await?.last_line());
     }
-    drive(context, &services, &run, scripted(transcript)?).await
+    let file = match agent {
+        Some(file) => file.to_owned(),
+        None => own(&UserConfig::find()?)?,
+    };
+    drive(context, &services, &run, agent_of(&file, turns(&state))?).await
 }
 
 async fn revise(context: &Context, arguments: ReviseArgs) -> Result<Answer, Failure> {

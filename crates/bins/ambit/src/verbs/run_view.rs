@@ -3,6 +3,7 @@
 use ambit_evidence::Link;
 use ambit_ids::{DurationMs, UnixMs};
 use ambit_orchestrator::{Driver, RunRef, view};
+use ambit_revision::Totals;
 use ambit_run::{Limit, Phase, State, StopReason};
 use serde_json::{Value, json};
 
@@ -10,11 +11,13 @@ use crate::answer::Answer;
 use crate::calls::{calls, patches, section};
 use crate::compose::Services;
 use crate::context::Context;
+use crate::cost::Cost;
 use crate::decision::{Waiting, asked, waiting};
 use crate::failure::{Failure, exit};
-use crate::interrupt::interrupted;
+use crate::interrupt::Signals;
+use crate::live::{Keyboard, Live};
 use crate::question::{Question, question};
-use crate::text::{left_alone, line, next_steps, run_page};
+use crate::text::{Sections, left_alone, next_steps, run_page};
 
 /// How long nobody must drive a run before whoever watches it is told so: it is handed from one process to the next.
 const HANDOVER_MS: DurationMs = DurationMs::new(1_000);
@@ -35,10 +38,16 @@ async fn page(services: &Services, run: &RunRef, state: &State, with_calls: bool
     };
     let decided = decided.map(|decision| Waiting::correct(&decision, &mut seen));
     let calls = calls(&links);
-    let section = if with_calls { section(&calls) } else { String::new() };
     let question = question(services, &run.scope, &links, &seen).await?;
-    let asked_page = question.as_ref().map(Question::page).unwrap_or_default();
-    let mut text = run_page(&seen, &section, &asked_page, now);
+    let changes = changes(services, run, state).await;
+    let cost = state.dossier().map(|dossier| Cost::of(&links, dossier));
+    let sections = Sections {
+        calls: if with_calls { section(&calls) } else { String::new() },
+        asked: question.as_ref().map(Question::page).unwrap_or_default(),
+        lines: changes.as_ref().map(|changes| changes.lines),
+        cost: cost.as_ref().map(Cost::page).unwrap_or_default(),
+    };
+    let mut text = run_page(&seen, &sections, !with_calls && state.stop_reason().is_some(), now);
     let driver = driver(services, run, state).await?;
     match driver {
         Some(Driver::Gone | Driver::Nobody) => {
@@ -56,8 +65,19 @@ async fn page(services: &Services, run: &RunRef, state: &State, with_calls: bool
     if let Some(decided) = decided {
         answer.json["decision"] = json!(decided);
     }
+    answer.json["cost"] = json!(cost);
+    answer.json["changes"] = json!(changes);
     answer.json["patches"] = json!(state.dossier().map(patches));
     Ok(answer)
+}
+
+/// How far a run's tree is from its base, in numbers. A page is shown without them where the trees cannot be read.
+async fn changes(services: &Services, run: &RunRef, state: &State) -> Option<Totals> {
+    let dossier = state.dossier().filter(|dossier| !dossier.patches.is_empty())?;
+    let base = services.revisions.load(&run.scope, dossier.pins.base.tree).await.ok()?;
+    let head = services.revisions.load(&run.scope, dossier.head).await.ok()?;
+    let diff = services.revisions.difference(&run.scope, &base, &head).await.ok()?;
+    Some(diff.comparison.totals)
 }
 
 /// Who drives a run that has not ended.
@@ -146,22 +166,36 @@ pub(crate) async fn show(context: &Context, named: &str) -> Result<Answer, Failu
 pub(crate) async fn watch(context: &Context, named: &str) -> Result<Answer, Failure> {
     let services = context.open()?;
     let (run, _) = services.run(&context.scope, named).await?;
-    let mut told = 0;
+    let live = Live::from_the_first(context, &services, &run, &links(&services, &run).await?).await?;
+    let mut signals = Signals::at_terminal();
+    let (state, code) = tokio::select! {
+        seen = until_over(&services, &run, &live) => seen?,
+        code = live.attend(&mut signals, Keyboard::Leaves) => {
+            live.end();
+            context.note("no longer watching; the run goes on");
+            let state = services.orchestrator.state(&run).await;
+            (state.map_err(|error| Failure::of(error.code(), &error))?, Some(code))
+        }
+    };
+    live.end();
+    let answer = shown(&services, &run, &state).await?.last_line();
+    Ok(match code {
+        Some(code) => answer.exiting(code),
+        None => answer,
+    })
+}
+
+/// Tells of a run until it has ended or nobody drives it, and then with which exit code to say so.
+async fn until_over(services: &Services, run: &RunRef, live: &Live) -> Result<(State, Option<u8>), Failure> {
     let mut alone_since = None;
     loop {
-        let links = links(&services, &run).await?;
-        for link in links.iter().skip(told) {
-            let event = link.record.event().map_err(|error| Failure::of("RECORD_UNREADABLE", &error))?;
-            if let Some(line) = line(&event) {
-                context.note(&format!("  {line}"));
-            }
-        }
-        told = links.len();
+        let links = links(services, run).await?;
+        live.catch_up(&links)?;
         let state =
             ambit_orchestrator::fold(&links).map_err(|error| Failure::of("RECORD_UNREADABLE", &error))?;
         let now = services.clock.now();
-        let is_over = match driver(&services, &run, &state).await? {
-            None => return shown(&services, &run, &state).await,
+        let is_over = match driver(services, run, &state).await? {
+            None => return Ok((state, None)),
             Some(Driver::Process) => {
                 alone_since = None;
                 false
@@ -170,13 +204,10 @@ pub(crate) async fn watch(context: &Context, named: &str) -> Result<Answer, Fail
             Some(Driver::Nobody) => now.since(*alone_since.get_or_insert(now)) >= HANDOVER_MS,
         };
         if is_over {
-            let answer = shown(&services, &run, &state).await?;
             let waits = state.phase() == Some(Phase::NeedsApproval);
-            return Ok(answer.exiting(if waits { exit::NEEDS_APPROVAL } else { exit::INTERNAL }));
+            let code = if waits { exit::NEEDS_APPROVAL } else { exit::INTERNAL };
+            return Ok((state, Some(code)));
         }
-        tokio::select! {
-            () = services.clock.sleep_until(now.saturating_add(DurationMs::new(100))) => {}
-            code = interrupted() => return Ok(shown(&services, &run, &state).await?.exiting(code)),
-        }
+        services.clock.sleep_until(now.saturating_add(DurationMs::new(100))).await;
     }
 }

@@ -18,6 +18,7 @@ const ABSENT: &[Wrong] = &[
     (&["schema", "show", "none"], 2, "DOCUMENT_UNKNOWN_WORD"),
     (&["profile", "show", "none"], 11, "PROFILE_UNKNOWN"),
     (&["run", "show", "none"], 11, "RUN_NOT_FOUND"),
+    (&["init", "none"], 2, "SURVEY_NOT_A_DIRECTORY"),
     (&["run", "watch", "none"], 11, "RUN_NOT_FOUND"),
     (&["run", "cancel", "none"], 11, "RUN_NOT_FOUND"),
     (&["run", "resume", "none", "--agent", "first.agent.yaml"], 11, "RUN_NOT_FOUND"),
@@ -38,6 +39,9 @@ const ABSENT: &[Wrong] = &[
     (&["catalog", "show", "none"], 11, "GATE_NOT_FOUND"),
     (&["catalog", "pin", "catalog.yaml", "--image", "none"], 11, "IMAGE_NOT_FOUND"),
     (&["image", "capture", "--name", "more", "no-such-tool"], 9, "IMAGE_TOOL_MISSING"),
+    (&["catalog", "pin", "catalog.yaml", "--image", "tools", "--volume", "none"], 11, "VOLUME_NOT_FOUND"),
+    (&["volume", "show", "none"], 11, "VOLUME_NOT_FOUND"),
+    (&["volume", "verify", DIGEST], 11, "VOLUME_NOT_FOUND"),
     (&["image", "import", "--name", "more", "app"], 2, "IMAGE_SOURCE_UNFIT"),
     (&["image", "show", "none"], 11, "IMAGE_NOT_FOUND"),
     (&["image", "verify", "none"], 11, "IMAGE_NOT_FOUND"),
@@ -104,6 +108,7 @@ const FILES: &[Wrong] = &[
     (&["catalog", "register", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
     (&["catalog", "register", "wrong.yaml"], 2, "DOCUMENT_WRONG_KIND"),
     (&["catalog", "pin", "wrong.yaml", "--image", "tools"], 2, "DOCUMENT_WRONG_KIND"),
+    (&["volume", "capture", "--name", "more", "directory", "none"], 2, "VOLUME_SOURCE_UNREADABLE"),
     (&["probe", "run", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
     (&["revision", "import", "none"], 2, "IMPORT_NOT_A_DIRECTORY"),
     (&["run", "resume", "open", "--agent", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
@@ -202,7 +207,7 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
         assert_eq!((text.code, text.out.as_str()), (*exit, ""), "{words:?}: {text:?}");
         assert!(text.err.contains(&format!("error[{code}]: ")), "{words:?}: {text:?}");
         let verb = words.iter().take(2).map(|word| (*word).to_owned());
-        tried.insert(if matches!(words[0], "approve" | "deny" | "man") {
+        tried.insert(if matches!(words[0], "approve" | "deny" | "man" | "init") {
             verb.take(1).collect()
         } else {
             verb.collect()
@@ -214,6 +219,7 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
     let plain = [
         "run list",
         "image list",
+        "volume list",
         "image prune",
         "revision log",
         "trace list",

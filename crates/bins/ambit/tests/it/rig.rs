@@ -56,9 +56,12 @@ impl Answered {
         }
     }
 
-    /// Standard output as JSON.
+    /// Standard output as JSON: one value, or the last line of several.
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+        let last = || serde_json::from_str(self.out.lines().last().unwrap_or_default());
+        serde_json::from_str(&self.out)
+            .or_else(|_| last())
+            .unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
     /// The same, where the command must have gone well.

@@ -73,7 +73,8 @@ fn a_run_can_be_seen_and_ended_while_it_goes_on() {
     assert_eq!(driving.wait().unwrap().code(), Some(7));
     let watched = watching.unwrap().wait_with_output().unwrap();
     assert_eq!(watched.status.code(), Some(7), "who watches is told how it ended");
-    let watched: Value = serde_json::from_slice(&watched.stdout).unwrap();
+    let last = watched.stdout.trim_ascii_end().split(|byte| *byte == b'\n').next_back().unwrap();
+    let watched: Value = serde_json::from_slice(last).unwrap();
     assert_eq!(
         (&watched["phase"], &watched["stopReason"]),
         (&"cancelled".into(), &"customer-cancelled".into())

@@ -29,6 +29,7 @@ impl Bench {
             image: command.image,
             limits: command.resources.limits,
             fixtures: Vec::new(),
+            volumes: Vec::new(),
         };
         let manifest = broker.sandboxes().measure().await.unwrap();
         let lease = broker.sandboxes().allocate(needs, &manifest).await.unwrap().receipt;

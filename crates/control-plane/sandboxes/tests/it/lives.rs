@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use ambit_ids::{ByteCount, Digest, DurationMs, ExecutionLimits, RunId, Scope};
+use ambit_ids::{ByteCount, Digest, DurationMs, ExecutionLimits, RunId, Scope, VolumeMount};
 use ambit_ports::AbortHandle;
 use ambit_ports::blobs::BlobStore as _;
 use ambit_ports::sandbox::{BatchFile, BatchFileKind, FileBatch, NamedCommand, SandboxLease};
@@ -42,6 +42,7 @@ impl Bench {
             image: Digest::of(b"image"),
             limits: LIMITS,
             fixtures: Vec::new(),
+            volumes: Vec::new(),
         }
     }
 
@@ -66,6 +67,16 @@ impl Bench {
         batch: FileBatch,
         number: u32,
     ) -> Result<(), SandboxesError> {
+        self.execute_with(lease, batch, number, Vec::new()).await
+    }
+
+    async fn execute_with(
+        &self,
+        lease: &SandboxLease,
+        batch: FileBatch,
+        number: u32,
+        volumes: Vec<VolumeMount>,
+    ) -> Result<(), SandboxesError> {
         let command = NamedCommand {
             gate: "unit".parse().unwrap(),
             effect: format!("run_000001.call.{number}").parse().unwrap(),
@@ -74,6 +85,7 @@ impl Bench {
             environment: Vec::new(),
             workdir: None,
             limits: LIMITS,
+            volumes,
             outputs: Vec::new(),
         };
         let (_handle, abort) = AbortHandle::new();
@@ -165,5 +177,27 @@ fn whoever_knows_the_run_removes_what_was_begun_for_it() {
         let another_process = Sandboxes::new(bench.port.clone(), Arc::new(bench.blobs.clone()));
         another_process.destroy_every(&needs.scope, &needs.run, needs.image).await.unwrap();
         assert!(bench.port.live().is_empty());
+    });
+}
+
+#[test]
+fn a_command_is_refused_a_volume_that_its_sandbox_was_made_without() {
+    simulate(async {
+        let bench = Bench::new();
+        let known = VolumeMount { name: "cargo".parse().unwrap(), digest: Digest::of(b"crates") };
+        let manifest = bench.sandboxes.measure().await.unwrap();
+        let needs = Needs { volumes: vec![known.clone()], ..bench.needs() };
+        let lease = bench.sandboxes.allocate(needs, &manifest).await.unwrap().receipt;
+        let batch = || bench.batch("one\n");
+        bench.execute_with(&lease, batch().await, 0, vec![known.clone()]).await.unwrap();
+        bench.execute(&lease, batch().await, 1).await.unwrap();
+        let renamed = VolumeMount { name: "data".parse().unwrap(), ..known.clone() };
+        let other = VolumeMount { digest: Digest::of(b"other"), ..known.clone() };
+        for (number, unknown) in [(2, renamed), (3, other)] {
+            let refused =
+                bench.execute_with(&lease, batch().await, number, vec![known.clone(), unknown]).await;
+            assert_eq!(refused.unwrap_err().code(), "SANDBOX_VOLUME_MISSING");
+        }
+        assert_eq!(bench.port.executed().len(), 2);
     });
 }

@@ -6,7 +6,7 @@ mod read;
 mod resources;
 mod unit;
 
-use ambit_ids::{Digest, GateId, MicroUsd, RepoPath, vocabulary};
+use ambit_ids::{Digest, GateId, MicroUsd, RepoPath, VolumeMount, vocabulary};
 use serde::Serialize;
 
 pub use environment::{Environment, EnvironmentName, EnvironmentNameError};
@@ -58,6 +58,9 @@ pub struct CatalogCommand {
     pub outputs: Vec<CommandOutput>,
     /// Directories of the base revision that are mounted read-only below `/fixtures`.
     pub fixtures: Vec<CommandFixture>,
+    /// The volumes that it finds below `/volumes`, read-only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub volumes: Vec<VolumeMount>,
     /// What decides whether it passed.
     pub verdict: CommandVerdict,
 }

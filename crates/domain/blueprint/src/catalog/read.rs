@@ -1,4 +1,4 @@
-use ambit_ids::{Digest, GateId, MicroUsd};
+use ambit_ids::{Digest, GateId, MicroUsd, VolumeMount, VolumeName, limits};
 
 use super::environment::read_environment;
 use super::{
@@ -17,6 +17,9 @@ const MAX_FILES: usize = 64;
 
 /// What stands in a catalog where the digest of an image is still to be put.
 const IMAGE_MARK: &str = "${image}";
+
+/// What the mark of a volume begins with, in the same way.
+const VOLUME_MARK: &str = "${volume.";
 
 /// The most that one execution may cost.
 const COST_LIMIT: MicroUsd = MicroUsd::new(100_000_000);
@@ -58,6 +61,11 @@ fn read_command(cursor: &Cursor<'_>, ids: &mut Distinct<GateId>) -> Read<Catalog
         .optional("fixtures")
         .map(|list| list.each(0..=MAX_FILES, |item| read_fixture(item, &mut names)))
         .transpose();
+    let mut mounts = Distinct::new();
+    let volumes = fields
+        .optional("volumes")
+        .map(|list| list.each(0..=limits::COMMAND_VOLUMES, |item| read_volume(item, &mut mounts)))
+        .transpose();
     let verdict = fields.required("verdict").and_then(|c| c.word());
     fields.finish()?;
     Ok(CatalogCommand {
@@ -71,6 +79,7 @@ fn read_command(cursor: &Cursor<'_>, ids: &mut Distinct<GateId>) -> Read<Catalog
         cost: cost?.unwrap_or_default(),
         outputs: outputs?.unwrap_or_default(),
         fixtures: fixtures?.unwrap_or_default(),
+        volumes: volumes?.unwrap_or_default(),
         verdict: verdict?,
     })
 }
@@ -103,4 +112,26 @@ fn read_fixture(cursor: &Cursor<'_>, names: &mut Distinct<crate::FixtureName>) -
     let from = fields.required("from").and_then(|c| c.parsed());
     fields.finish()?;
     Ok(CommandFixture { name: name?, from: from? })
+}
+
+fn read_volume(cursor: &Cursor<'_>, names: &mut Distinct<VolumeName>) -> Read<VolumeMount> {
+    let mut fields = cursor.fields()?;
+    let name = fields.required("name").and_then(|c| names.read(&c));
+    let digest = fields.required("digest").and_then(|c| read_volume_digest(&c));
+    fields.finish()?;
+    Ok(VolumeMount { name: name?, digest: digest? })
+}
+
+/// A volume by its digest, for the reason that an image is.
+fn read_volume_digest(cursor: &Cursor<'_>) -> Read<Digest> {
+    let text = cursor.exact_text()?;
+    text.parse::<Digest>().map_err(|_| {
+        let message = format!("{} names {}, which is not a digest", cursor.name(), quoted(text));
+        let finding = Finding::new(ProblemCode::VolumeNotPinned, message, "a name can change its meaning");
+        cursor.refuse(finding.with_help(if text.starts_with(VOLUME_MARK) {
+            "`ambit catalog pin FILE --image NAME --volume NAME` puts the digest of a captured volume in its place"
+        } else {
+            "write `sha256:` and 64 digits; `ambit volume list` shows them"
+        }))
+    })
 }

@@ -44,6 +44,8 @@ vocabulary!(
         NotCovered = "DOCUMENT_NOT_COVERED",
         /// An image that is not named by its digest.
         ImageNotPinned = "IMAGE_NOT_PINNED",
+        /// A volume that is not named by its digest.
+        VolumeNotPinned = "VOLUME_NOT_PINNED",
         /// An environment variable that could load code or carry a secret.
         EnvironmentRefused = "ENVIRONMENT_REFUSED",
     }

@@ -1,3 +1,4 @@
+use ambit_ids::limits;
 use serde_json::{Value, json};
 
 use super::parts::{
@@ -33,6 +34,11 @@ fn command() -> Value {
             ("costMicroUsd", micro_dollars(), "The same in micro-dollars, in its place."),
             ("outputs", list(&output(), 0, 64), "Files that are kept from its workspace."),
             ("fixtures", list(&fixture(), 0, 64), "Synthetic data, mounted read-only below /fixtures."),
+            (
+                "volumes",
+                list(&volume(), 0, limits::COMMAND_VOLUMES),
+                "Captured packages, mounted read-only below /volumes.",
+            ),
         ],
     );
     command["not"] = json!({"required": ["costUsd", "costMicroUsd"]});
@@ -81,6 +87,14 @@ fn fixture() -> Value {
             ("name", lower_case_word(), "The name below /fixtures."),
             ("from", path(), "The directory of the base revision that it is taken from."),
         ],
+        &[],
+    )
+}
+
+fn volume() -> Value {
+    let name = json!({"type": "string", "pattern": "^[a-z][a-z0-9_-]*$", "maxLength": 64});
+    object(
+        &[("name", name, "The name below /volumes."), ("digest", digest(), "The volume; a name is refused.")],
         &[],
     )
 }

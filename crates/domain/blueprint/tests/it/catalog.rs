@@ -11,6 +11,7 @@ fn read(text: &str) -> NamedCommandCatalog {
     NamedCommandCatalog::parse("catalog.yaml", text.as_bytes()).unwrap_or_else(|e| panic!("{}", e.render()))
 }
 
+const BEFORE_VOLUMES: &str = "sha256:c7c96a0573e9b60ec62de09875660643c4577ad820435ed1b4638d1ab54e9c96";
 const IMAGE: &str = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
 // proves E-E07
@@ -137,4 +138,46 @@ fn files_and_names_of_a_command_are_checked() {
     }
     let command = text().split("  commands:\n").nth(1).unwrap();
     assert_eq!(codes(&format!("{}{command}", text())), [ProblemCode::DuplicateId]);
+}
+
+#[test]
+fn a_command_names_volumes_by_digest_and_says_nothing_of_those_that_it_does_not_have() {
+    let fixtures = "      fixtures:\n        - {name: tenants, from: tests/fixtures/tenants}\n";
+    let with = |volumes: &str| edited(text(), fixtures, &format!("{fixtures}      volumes: {volumes}\n"));
+    let canonical = |text: &str| read(text).to_canonical().unwrap();
+    let plain = canonical(text());
+    assert!(!String::from_utf8_lossy(plain.as_bytes()).contains("volumes"));
+    assert_eq!(canonical(&with("[]")).digest(), plain.digest());
+    // The digest that the page's catalog had before there were volumes.
+    assert_eq!(plain.digest().to_string(), BEFORE_VOLUMES);
+
+    let one = format!("{{name: cargo, digest: \"{IMAGE}\"}}");
+    let named = read(&with(&format!("[{one}]")));
+    let volume = &named.spec.commands[0].volumes[0];
+    assert_eq!((volume.name.as_str(), volume.digest.to_string().as_str()), ("cargo", IMAGE));
+    let bytes = named.to_canonical().unwrap();
+    assert_eq!(NamedCommandCatalog::parse("catalog.json", bytes.as_bytes()).unwrap(), named);
+
+    let many = |count: usize| -> String {
+        let all: Vec<String> = (0..count).map(|at| one.replace("cargo", &format!("v{at}"))).collect();
+        format!("[{}]", all.join(", "))
+    };
+    assert_eq!(codes(&with(&many(8))), []);
+    assert_eq!(codes(&with(&format!("[{}]", one.replace("cargo", "node_modules")))), []);
+    for (volumes, code) in [
+        (many(9), ProblemCode::OutOfRange),
+        (format!("[{one}, {one}]"), ProblemCode::DuplicateId),
+        (format!("[{}]", one.replace("cargo", "../cargo")), ProblemCode::Malformed),
+        (format!("[{}]", one.replace("cargo", "Cargo")), ProblemCode::Malformed),
+        (format!("[{}]", one.replace("cargo", "\"\"")), ProblemCode::Malformed),
+        (format!("[{}]", one.replace("cargo", "\"1x\"")), ProblemCode::Malformed),
+        (format!("[{}]", one.replace(IMAGE, "cargo")), ProblemCode::VolumeNotPinned),
+        (format!("[{}]", one.replace(IMAGE, "${volume.cargo}")), ProblemCode::VolumeNotPinned),
+        (format!("[{}]", one.replace(IMAGE, &IMAGE.to_uppercase())), ProblemCode::VolumeNotPinned),
+        ("[{name: cargo}]".to_owned(), ProblemCode::MissingField),
+        (format!("[{}]", one.replace("name", "at")), ProblemCode::UnknownField),
+    ] {
+        let found = codes(&with(&volumes));
+        assert!(found.contains(&code), "{volumes}: {found:?}");
+    }
 }

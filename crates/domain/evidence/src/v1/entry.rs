@@ -1,6 +1,8 @@
 //! Events of a run as entries of its stream. Everything in an entry follows from the events before it, so whoever reads
 //! a stream can make each entry again.
 
+use std::collections::BTreeSet;
+
 use ambit_ids::Digest;
 use ambit_run::{Event, Pins, State, evolve};
 
@@ -72,6 +74,13 @@ fn environment(program: &str, pins: Option<&Pins>, state: &State) -> Environment
         policy: pins.map(|pins| pins.policy),
         profile: pins.map(|pins| format!("{}@{}", pins.profile.name, pins.profile.digest)),
         image: pins.map(|pins| pins.image),
+        volumes: pins.map(volumes).unwrap_or_default(),
         manifest: manifest.map(|held| held.manifest),
     }
+}
+
+/// Each volume once, whatever the names of its mounts.
+fn volumes(pins: &Pins) -> Vec<Digest> {
+    let digests: BTreeSet<Digest> = pins.volumes.iter().map(|volume| volume.digest).collect();
+    digests.into_iter().collect()
 }

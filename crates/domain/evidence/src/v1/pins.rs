@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use ambit_ids::{
     AgentId, BlueprintId, ByteCount, CaseId, Digest, DocumentName, DurationMs, GateId, MicroUsd, PathSet,
-    RevisionId, RunId, RunName, Scope,
+    RevisionId, RunId, RunName, Scope, VolumeMount,
 };
 use ambit_policy::LifecycleStage;
 use ambit_run::{
@@ -32,6 +32,8 @@ pub struct PinsV1 {
     pub profile_digest: Digest,
     pub catalog: Digest,
     pub image: Digest,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub volumes: Vec<VolumeMount>,
     pub paths: PathSet,
     pub work: BTreeSet<String>,
     pub cases: BTreeSet<CaseId>,
@@ -104,6 +106,7 @@ impl From<&Pins> for PinsV1 {
             profile_digest: pins.profile.digest,
             catalog: pins.catalog,
             image: pins.image,
+            volumes: pins.volumes.clone(),
             paths: pins.paths.clone(),
             work: pins.work.clone(),
             cases: pins.cases.clone(),
@@ -141,6 +144,7 @@ impl PinsV1 {
             profile: ProfilePin { name: self.profile, digest: self.profile_digest },
             catalog: self.catalog,
             image: self.image,
+            volumes: self.volumes,
             paths: self.paths,
             work: self.work,
             cases: self.cases,

@@ -116,6 +116,9 @@ pub struct Environment {
     /// The sandbox image.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub image: Option<Digest>,
+    /// The volumes that the commands of the run name, sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub volumes: Vec<Digest>,
     /// The measured capability manifest of the sandbox in hand. It says what the machine lacks.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub manifest: Option<Digest>,
@@ -131,6 +134,7 @@ impl Environment {
             policy: None,
             profile: None,
             image: None,
+            volumes: Vec::new(),
             manifest: None,
         }
     }

@@ -2,7 +2,7 @@ use ambit_evidence::v1::{Body, Record, RunBody};
 use ambit_ids::limits;
 use ambit_run::Event;
 
-use crate::samples::{events, records};
+use crate::samples::{digest, events, records};
 
 const GOLDEN: &str = include_str!("../golden/v1.jsonl");
 
@@ -68,6 +68,32 @@ fn a_record_of_another_version_or_with_a_field_too_many_is_refused() {
     assert!(decode(&line.replace("\"v\":1", "\"v\":2")).is_err());
     assert!(decode(&line.replace("\"v\":1}", "\"v\":1,\"w\":1}")).is_err());
     assert!(decode(&line.replace("\"turn\":1", "\"turn\":1,\"turo\":1")).is_err());
+}
+
+#[test]
+fn a_run_names_its_volumes_where_it_names_its_image_and_only_where_it_has_any() {
+    let plain = golden()[0];
+    assert!(!plain.contains("volumes"), "a run without volumes says nothing of them");
+    let volume = ambit_ids::VolumeMount { name: "cargo".parse().unwrap(), digest: digest("crates") };
+    let image = format!("\"image\":\"{}\"", digest("image"));
+    let mut record: Record = ambit_canonical::decode(plain.as_bytes(), limits::RECORD_BYTES).unwrap();
+    let Event::Admitted { mut pins, at } = record.event().unwrap() else { panic!("{plain}") };
+    pins.volumes = vec![volume.clone()];
+    record.body = Body::Run(Box::new(RunBody::from(&Event::Admitted { pins, at })));
+    record.environment.volumes = vec![volume.digest];
+
+    let bytes = ambit_canonical::encode(&record).unwrap().into_bytes();
+    let text = String::from_utf8(bytes.clone()).unwrap();
+    assert_eq!(text.matches(&image).count(), 2);
+    assert!(text.contains(&format!("\"volumes\":[\"{}\"]", volume.digest)), "{text}");
+    assert!(
+        text.contains(&format!("\"volumes\":[{{\"digest\":\"{}\",\"name\":\"cargo\"}}]", volume.digest)),
+        "{text}"
+    );
+    let read: Record = ambit_canonical::decode(&bytes, limits::RECORD_BYTES).unwrap();
+    assert_eq!(read, record);
+    let Event::Admitted { pins, .. } = read.event().unwrap() else { panic!("{text}") };
+    assert_eq!(pins.volumes, [volume]);
 }
 
 #[test]

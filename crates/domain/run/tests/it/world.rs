@@ -73,6 +73,7 @@ pub(crate) fn pins() -> Pins {
         profile: ProfilePin { name: DocumentName::new("laptop-v1").unwrap(), digest: digest("profile") },
         catalog: digest("catalog"),
         image: digest("image"),
+        volumes: Vec::new(),
         paths: PathSet(vec![PathPattern::new("**").unwrap()]),
         work: names(&["domain", "tests"]),
         cases: ["AC-1", "AC-2"].map(|case| CaseId::new(case).unwrap()).into(),

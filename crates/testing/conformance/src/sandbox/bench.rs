@@ -3,7 +3,7 @@ use std::sync::Arc;
 use ambit_gates::Ending;
 use ambit_ids::{
     ByteCount, Digest, DurationMs, EffectKey, ExecutionLimits, GateId, OrganizationId, ProjectId, RepoPath,
-    RunId, Scope,
+    RunId, Scope, VolumeMount,
 };
 use ambit_ports::blobs::BlobStore as _;
 use ambit_ports::sandbox::{
@@ -22,10 +22,38 @@ pub struct Bench {
     pub port: Arc<dyn SandboxPort>,
     /// An image that it can use; it may be empty.
     pub image: Digest,
+    /// Volumes that it can use.
+    pub volumes: BenchVolumes,
     /// The prober.
     pub prober: Bytes,
     /// Where outputs go.
     pub blobs: MemoryBlobs,
+}
+
+/// Volumes of a backend on the bench.
+#[derive(Clone, Copy, Debug)]
+pub struct BenchVolumes {
+    /// Holds the prober as `bin/probe`, which can be executed, and `name`, a file with the text `one`.
+    pub one: Digest,
+    /// Holds `name`, a file with the text `other`.
+    pub other: Digest,
+    /// Is there, and is not what its digest says.
+    pub altered: Digest,
+}
+
+impl BenchVolumes {
+    /// Volumes that are nowhere, for a bench on which none is tried.
+    #[must_use]
+    pub fn absent() -> Self {
+        let absent = Digest::of(b"no volume");
+        Self { one: absent, other: absent, altered: absent }
+    }
+
+    /// A mount of a volume.
+    #[must_use]
+    pub fn mount(name: &str, digest: Digest) -> VolumeMount {
+        VolumeMount { name: name.parse().unwrap(), digest }
+    }
 }
 
 /// A sandbox with a tree in it.
@@ -56,8 +84,8 @@ pub(super) fn path(text: &str) -> RepoPath {
 impl Bench {
     /// A bench for a port.
     #[must_use]
-    pub fn new(port: Arc<dyn SandboxPort>, image: Digest, prober: Bytes) -> Self {
-        Self { port, image, prober, blobs: MemoryBlobs::default() }
+    pub fn new(port: Arc<dyn SandboxPort>, image: Digest, volumes: BenchVolumes, prober: Bytes) -> Self {
+        Self { port, image, volumes, prober, blobs: MemoryBlobs::default() }
     }
 
     /// The owner of every run on the bench.
@@ -78,6 +106,7 @@ impl Bench {
             image: self.image,
             limits: ROOMY,
             fixtures: Vec::new(),
+            volumes: Vec::new(),
             blobs: Arc::new(self.blobs.clone()),
         }
     }
@@ -133,6 +162,7 @@ impl Bench {
             environment: Vec::new(),
             workdir: None,
             limits: ROOMY,
+            volumes: Vec::new(),
             outputs: Vec::new(),
         }
     }

@@ -9,6 +9,7 @@
 //! | `exit CODE`, `signal NUMBER`, `sleep`, `spin` | ends so, or never |
 //! | `say TEXT`, `print COUNT` | writes the text, or so many `x`, to standard output |
 //! | `environment`, `read PATH`, `list PATH` | writes its environment, a file, or the names in a directory |
+//! | `remove PATH` | takes the name of a file away |
 //! | `write PATH TEXT`, `link TO PATH`, `hardlink OLD PATH`, `fifo PATH`, `sparse PATH COUNT` | makes a file |
 //! | `fill PATH MIB`, `files DIRECTORY COUNT` | writes until there is no room |
 //! | `hog MIB`, `fork COUNT`, `orphans COUNT`, `family COUNT` | takes memory, or starts sleeping children and ends, or sleeps too |
@@ -32,6 +33,7 @@ pub mod endings;
 pub mod lifecycle;
 pub mod limits;
 pub mod outputs;
+pub mod volumes;
 
-pub use bench::{Bench, Staged};
+pub use bench::{Bench, BenchVolumes, Staged};
 pub use blobs::MemoryBlobs;

@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ambit_ids::{BackendId, ByteCount, Digest, EffectKey, GateId, Incarnation, LeaseId, RepoPath};
+use ambit_ids::{
+    BackendId, ByteCount, Digest, EffectKey, GateId, Incarnation, LeaseId, RepoPath, VolumeMount,
+};
 use ambit_ports::sandbox::{
     BatchFileKind, FileReceipt, NamedCommand, SandboxError, SandboxLease, SandboxSpec,
 };
@@ -30,6 +32,8 @@ pub struct Execution<'a> {
     pub gate: &'a GateId,
     /// The digest of the tree.
     pub tree: Digest,
+    /// The volumes that it finds below `/volumes`.
+    pub volumes: &'a [VolumeMount],
     files: &'a BTreeMap<RepoPath, Bytes>,
 }
 
@@ -171,7 +175,13 @@ impl Running {
         let mut locked = lives.lock().unwrap_or_else(PoisonError::into_inner);
         let life = locked.life(lease)?;
         let files = life.trees.get(&command.tree).ok_or(SandboxError::TreeMissing(command.tree))?;
-        let outcome = judge(&Execution { gate: &command.gate, tree: command.tree, files });
+        if let Some(VolumeMount { name, digest }) =
+            command.volumes.iter().find(|volume| !life.spec.volumes.contains(volume)).cloned()
+        {
+            return Err(SandboxError::VolumeMissing { name, digest });
+        }
+        let outcome =
+            judge(&Execution { gate: &command.gate, tree: command.tree, volumes: &command.volumes, files });
         life.running += 1;
         let killed = life.killed.subscribe();
         locked.executed.push(Executed {

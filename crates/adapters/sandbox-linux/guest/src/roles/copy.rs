@@ -91,7 +91,7 @@ mod tests {
         fs::set_permissions(tree_at.join("run"), fs::Permissions::from_mode(0o755)).unwrap();
         symlink("/etc", tree_at.join("link")).unwrap();
 
-        let mut volumes = Volumes { tree: [0; TREE_NAME_BYTES], disk_bytes: 0, disk_files: 0 };
+        let mut volumes = Volumes { tree: [0; TREE_NAME_BYTES], disk_bytes: 0, disk_files: 0, declared: 0 };
         volumes.tree.copy_from_slice(name.as_bytes());
         let (trees, to) = (fs::File::open(directory.path()).unwrap(), fs::File::open(&copy_at).unwrap());
         tree(&volumes, trees.as_fd(), to.as_fd()).unwrap();
@@ -105,7 +105,8 @@ mod tests {
     #[test]
     fn a_tree_that_is_not_there_or_too_deep_is_no_tree() {
         let directory = tempfile::tempdir().unwrap();
-        let mut volumes = Volumes { tree: [b'b'; TREE_NAME_BYTES], disk_bytes: 0, disk_files: 0 };
+        let mut volumes =
+            Volumes { tree: [b'b'; TREE_NAME_BYTES], disk_bytes: 0, disk_files: 0, declared: 0 };
         let trees = fs::File::open(directory.path()).unwrap();
         assert_eq!(tree(&volumes, trees.as_fd(), trees.as_fd()), Err(Errno::NOENT));
         volumes.tree = [b'c'; TREE_NAME_BYTES];

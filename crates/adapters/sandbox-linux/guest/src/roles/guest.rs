@@ -3,6 +3,8 @@
 //! It serves one adapter over one socket and ends with it. Between commands nothing else runs in the sandbox; a command
 //! is over when its main process ended, and then every other process is killed before the answer is given.
 
+use core::ffi::CStr;
+
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, read};
@@ -14,6 +16,7 @@ use rustix::thread::{
 };
 
 use crate::Step;
+use crate::roles::declared::Declared;
 use crate::roles::launcher::Launcher;
 use crate::roles::memory::Memory;
 use crate::roles::raw::{self, Fresh};
@@ -94,6 +97,7 @@ fn leave_the_hosts_streams() -> Result<(), Errno> {
 /// What the guest holds once the root is assembled.
 struct Ready<'b> {
     trees: OwnedFd,
+    declared: Declared,
     filter: &'b [u8],
     /// Whether this process bounds the memory of the whole.
     counted: bool,
@@ -106,31 +110,72 @@ fn serve(control: BorrowedFd<'_>, born: Spawn) -> Result<(), Errno> {
     socket::send(control, &Response::Born, &[])?;
     let buffer = raw::allocate::<[u8; MESSAGE_BYTES]>()?;
     let filter_space = raw::allocate::<[u8; FILTER_BYTES]>()?;
-    let (len, [image_mount, share_mount, _]) = socket::receive(control, buffer)?;
-    if len == 0 {
-        return Ok(());
+    match await_root(control, born, buffer, filter_space)? {
+        None => Ok(()),
+        Some(Err(failed)) => socket::send(control, &Response::Failed(failed), &[]),
+        Some(Ok(ready)) => {
+            socket::send(control, &Response::Assembled, &[])?;
+            obey(control, ready, buffer)
+        }
     }
-    let Some(Request::Assemble { image, share, filter }) = Request::decode(&buffer[..len]) else {
-        return Err(Errno::BADMSG);
-    };
-    let filter_space = filter_space.get_mut(..filter.len()).ok_or(Errno::TOOBIG)?;
-    filter_space.copy_from_slice(filter);
-    let source = |mount, path| match mount {
+}
+
+/// Takes declared volumes in until the root is asked for, and assembles it; `None` where nobody asks any more. What
+/// failed on the way is the answer to the request for the root.
+fn await_root<'b>(
+    control: BorrowedFd<'_>,
+    born: Spawn,
+    buffer: &mut [u8; MESSAGE_BYTES],
+    filter_space: &'b mut [u8; FILTER_BYTES],
+) -> Result<Option<Result<Ready<'b>, Failed>>, Errno> {
+    let mut declared = Declared::default();
+    let mut brought = Ok(());
+    loop {
+        let (len, [first, second, _]) = socket::receive(control, buffer)?;
+        if len == 0 {
+            return Ok(None);
+        }
+        match Request::decode(&buffer[..len]) {
+            Some(Request::Bring { name, path }) => {
+                brought = brought.and_then(|()| declared.bring(name, source(first, path)).at(Step::Declared));
+            }
+            Some(Request::Assemble { image, share, filter }) => {
+                let filter_space = filter_space.get_mut(..filter.len()).ok_or(Errno::TOOBIG)?;
+                filter_space.copy_from_slice(filter);
+                let assembled = brought.and_then(|()| {
+                    let (image, share) = (source(first, image), source(second, share));
+                    let trees = root::assemble(image, share, &declared, born.by_path)?;
+                    close_the_door()?;
+                    Ok((trees, raw::child_events().at(Step::Launcher)?))
+                });
+                return Ok(Some(assembled.map(|(trees, children)| Ready {
+                    trees,
+                    declared,
+                    filter: filter_space,
+                    counted: born.counted,
+                    children,
+                    mounted: None,
+                    launcher: None,
+                })));
+            }
+            _ => return Err(Errno::BADMSG),
+        }
+    }
+}
+
+fn source(mount: Option<OwnedFd>, path: &CStr) -> Source<'_> {
+    match mount {
         Some(mount) => Source::Mount(mount),
         None => Source::Path(path),
-    };
-    let trees = root::assemble(source(image_mount, image), source(share_mount, share), born.by_path)
-        .and_then(|trees| {
-            close_the_door()?;
-            Ok((trees, raw::child_events().at(Step::Launcher)?))
-        });
-    let (trees, children) = match trees {
-        Ok(ready) => ready,
-        Err(failed) => return socket::send(control, &Response::Failed(failed), &[]),
-    };
-    socket::send(control, &Response::Assembled, &[])?;
-    let counted = born.counted;
-    let mut ready = Ready { trees, filter: filter_space, counted, children, mounted: None, launcher: None };
+    }
+}
+
+/// Does what the adapter asks, until it asks no more.
+fn obey(
+    control: BorrowedFd<'_>,
+    mut ready: Ready<'_>,
+    buffer: &mut [u8; MESSAGE_BYTES],
+) -> Result<(), Errno> {
     loop {
         let (len, [stdout, stderr, _]) = socket::receive(control, buffer)?;
         if len == 0 {
@@ -157,7 +202,7 @@ fn serve(control: BorrowedFd<'_>, born: Spawn) -> Result<(), Errno> {
                 // The next command must not find what could not be taken away.
                 Err(failed) => return socket::send(control, &Response::Failed(failed), &[]),
             },
-            Request::Assemble { .. } => return Err(Errno::BADMSG),
+            Request::Bring { .. } | Request::Assemble { .. } => return Err(Errno::BADMSG),
         }
     }
 }
@@ -191,7 +236,7 @@ impl Ready<'_> {
             return Ok(mounted.copied);
         }
         self.finish()?;
-        let mounted = self.mounted.insert(volumes::mount_all(volumes, self.trees.as_fd())?);
+        let mounted = self.mounted.insert(volumes::mount_all(volumes, self.trees.as_fd(), &self.declared)?);
         self.launcher = Some(Launcher::start(mounted, self.filter, self.counted)?);
         Ok(mounted.copied)
     }
@@ -244,7 +289,7 @@ impl Ready<'_> {
         Ok(ended)
     }
 
-    fn open(&self, control: BorrowedFd<'_>, path: &core::ffi::CStr) -> Result<(), Errno> {
+    fn open(&self, control: BorrowedFd<'_>, path: &CStr) -> Result<(), Errno> {
         let opened = self.mounted.as_ref().ok_or(Errno::NOENT).and_then(|mounted| mounted.open(path));
         match opened {
             Ok(file) => socket::send(control, &Response::Opened, &[file.as_fd()]),

@@ -14,10 +14,11 @@ use rustix::mount::{
 };
 
 use crate::Step;
+use crate::roles::declared::Declared;
 use crate::roles::raw::{self, Reach};
 use crate::wire::Failed;
 
-const READ_ONLY: u32 = sys::MOUNT_ATTR_RDONLY | sys::MOUNT_ATTR_NOSUID | sys::MOUNT_ATTR_NODEV;
+pub(crate) const READ_ONLY: u32 = sys::MOUNT_ATTR_RDONLY | sys::MOUNT_ATTR_NOSUID | sys::MOUNT_ATTR_NODEV;
 
 /// A copy of a mount and of what is mounted below it. An ordinary user cannot leave the mounts below out: that would show
 /// what they hide.
@@ -206,7 +207,8 @@ pub(crate) enum Source<'a> {
 }
 
 impl Source<'_> {
-    fn mount(self) -> Result<OwnedFd, Errno> {
+    /// A detached mount of it that cannot be written.
+    pub(crate) fn mount(self) -> Result<OwnedFd, Errno> {
         match self {
             Self::Mount(mount) => raw::restrict_mount(mount.as_fd(), Reach::All, READ_ONLY).map(|()| mount),
             Self::Path(path) => {
@@ -232,15 +234,20 @@ pub(crate) fn leave_host() -> Result<(), Errno> {
     unmount(WORKSPACE, UnmountFlags::DETACH)
 }
 
-/// Puts the image in place, takes the host's root away where that is still there, and makes the root read-only. Answers
+/// Puts the image in place, but for what gives way to the declared volumes, takes the host's root away where that is still there, and makes the root read-only. Answers
 /// the directory that holds the staged trees.
-pub(crate) fn assemble(image: Source<'_>, share: Source<'_>, by_path: bool) -> Result<OwnedFd, Failed> {
+pub(crate) fn assemble(
+    image: Source<'_>,
+    share: Source<'_>,
+    declared: &Declared,
+    by_path: bool,
+) -> Result<OwnedFd, Failed> {
     let image = image.mount().at(Step::Image)?;
     let share = share.mount().at(Step::Share)?;
     if by_path {
         leave_host().at(Step::HostRoot)?;
     }
-    attach_image(image.as_fd()).at(Step::Image)?;
+    attach_image(image.as_fd(), declared).at(Step::Image)?;
     let trees = attach_share(share.as_fd()).at(Step::Share)?;
     let root = openat(CWD, c"/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .at(Step::ReadOnly)?;
@@ -248,7 +255,7 @@ pub(crate) fn assemble(image: Source<'_>, share: Source<'_>, by_path: bool) -> R
     Ok(trees)
 }
 
-fn attach_image(image: BorrowedFd<'_>) -> Result<(), Errno> {
+fn attach_image(image: BorrowedFd<'_>, declared: &Declared) -> Result<(), Errno> {
     // An entry of a mount can be copied from it only once it is attached; the temporary volume's place is free so far.
     attach(image, CWD, c"/tmp")?;
     let directory =
@@ -259,7 +266,7 @@ fn attach_image(image: BorrowedFd<'_>) -> Result<(), Errno> {
     while let Some(entry) = entries.next() {
         let entry = entry?;
         let name = entry.file_name();
-        if name == c"." || name == c".." || OWN.contains(&name) {
+        if name == c"." || name == c".." || OWN.contains(&name) || declared.takes(name) {
             continue;
         }
         count += 1;

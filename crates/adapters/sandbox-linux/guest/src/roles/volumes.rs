@@ -1,4 +1,4 @@
-//! The volumes of one command: a writable view of a tree at `/workspace`, and an empty `/tmp`.
+//! The volumes of one command: a writable view of a tree at `/workspace`, an empty `/tmp`, and the declared ones.
 
 use core::ffi::CStr;
 
@@ -9,6 +9,7 @@ use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
 use crate::Step;
 use crate::roles::copy;
+use crate::roles::declared::Declared;
 use crate::roles::root::{At, attach, temporary};
 use crate::roles::text::Text;
 use crate::wire::{Failed, Volumes};
@@ -22,6 +23,8 @@ pub(crate) struct Mounted {
     pub volumes: Volumes,
     /// Whether the workspace is a copy.
     pub copied: bool,
+    /// Whether there is a place for declared volumes.
+    declared: bool,
     workspace: OwnedFd,
     upper: OwnedFd,
     temporary: OwnedFd,
@@ -32,7 +35,11 @@ fn directory(path: &CStr) -> Result<OwnedFd, Errno> {
 }
 
 /// Mounts volumes. `trees` is the directory of the staged trees.
-pub(crate) fn mount_all(volumes: Volumes, trees: BorrowedFd<'_>) -> Result<Mounted, Failed> {
+pub(crate) fn mount_all(
+    volumes: Volumes,
+    trees: BorrowedFd<'_>,
+    declared: &Declared,
+) -> Result<Mounted, Failed> {
     let size: Text<24> = Text::format(format_args!("{}", volumes.disk_bytes)).at(Step::Volumes)?;
     let files: Text<24> = Text::format(format_args!("{}", volumes.disk_files)).at(Step::Volumes)?;
     let (size, files) = (size.as_c_str().at(Step::Volumes)?, files.as_c_str().at(Step::Volumes)?);
@@ -55,6 +62,7 @@ pub(crate) fn mount_all(volumes: Volumes, trees: BorrowedFd<'_>) -> Result<Mount
     Ok(Mounted {
         volumes,
         copied,
+        declared: declared.lay(volumes.declared).at(Step::Declared)?,
         workspace: directory(WORKSPACE).at(Step::Workspace)?,
         upper,
         temporary: directory(TEMPORARY).at(Step::Volumes)?,
@@ -120,6 +128,7 @@ impl Mounted {
         for _ in 0..layers {
             unmount(WORKSPACE, UnmountFlags::DETACH)?;
         }
-        unmount(TEMPORARY, UnmountFlags::DETACH)
+        unmount(TEMPORARY, UnmountFlags::DETACH)?;
+        if self.declared { Declared::clear() } else { Ok(()) }
     }
 }

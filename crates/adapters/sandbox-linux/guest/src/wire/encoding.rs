@@ -52,11 +52,16 @@ impl Message<'_> for Spawned {
 
 impl Message<'_> for Volumes {
     fn write(&self, writer: &mut Writer<'_>) {
-        writer.raw(&self.tree).u64(self.disk_bytes).u64(self.disk_files);
+        writer.raw(&self.tree).u64(self.disk_bytes).u64(self.disk_files).u32(self.declared);
     }
 
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
-        Some(Self { tree: reader.array()?, disk_bytes: reader.u64()?, disk_files: reader.u64()? })
+        Some(Self {
+            tree: reader.array()?,
+            disk_bytes: reader.u64()?,
+            disk_files: reader.u64()?,
+            declared: reader.u32()?,
+        })
     }
 }
 
@@ -113,6 +118,9 @@ impl<'a> Message<'a> for Request<'a> {
             Self::Finish => {
                 writer.u8(5);
             }
+            Self::Bring { name, path } => {
+                writer.u8(6).c_str(name).c_str(path);
+            }
         }
     }
 
@@ -124,6 +132,7 @@ impl<'a> Message<'a> for Request<'a> {
             3 => Self::Stop,
             4 => Self::Open(reader.c_str()?),
             5 => Self::Finish,
+            6 => Self::Bring { name: reader.c_str()?, path: reader.c_str()? },
             _ => return None,
         })
     }

@@ -21,6 +21,9 @@ pub const MESSAGE_BYTES: usize = 128 << 10;
 /// The most arguments, and the most variables, of a command.
 pub const STRINGS: usize = 4096;
 
+/// The most volumes that can be brought.
+pub const DECLARED_VOLUMES: usize = 16;
+
 /// The most descriptors beside one message.
 pub const MESSAGE_DESCRIPTORS: usize = 3;
 
@@ -73,6 +76,8 @@ pub struct Volumes {
     pub disk_bytes: u64,
     /// The most files on each of them.
     pub disk_files: u64,
+    /// Which of the volumes that were brought are mounted, one bit each, the first lowest.
+    pub declared: u32,
 }
 
 /// Limits of single processes, the second wall behind the control groups.
@@ -109,6 +114,14 @@ pub struct Execute<'a> {
 /// What the adapter asks of a guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request<'a> {
+    /// Keep a volume for the commands that will name it, before the root is built. Beside it, where the path is empty: a
+    /// detached mount. Answered only where it fails.
+    Bring {
+        /// The name below `/volumes`.
+        name: &'a CStr,
+        /// The volume's directory on the host.
+        path: &'a CStr,
+    },
     /// Build the root. Beside it, where the paths are empty: detached mounts of the image and of the share.
     Assemble {
         /// The image's directory on the host.

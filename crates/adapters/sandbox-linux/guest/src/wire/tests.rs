@@ -4,7 +4,8 @@ use super::{
 };
 use crate::Step;
 
-const VOLUMES: Volumes = Volumes { tree: [b'a'; TREE_NAME_BYTES], disk_bytes: 1 << 40, disk_files: 7 };
+const VOLUMES: Volumes =
+    Volumes { tree: [b'a'; TREE_NAME_BYTES], disk_bytes: 1 << 40, disk_files: 7, declared: 5 };
 const FAILED: Failed = Failed { step: Step::Filter, errno: 22 };
 
 /// It reads back, and nothing shorter or longer does.
@@ -30,6 +31,7 @@ fn every_request_reads_back() {
     };
     for request in [
         Request::Assemble { image: c"", share: c"/srv/share", filter: &[1, 2, 3] },
+        Request::Bring { name: c"cargo", path: c"/srv/volume" },
         Request::Prepare(VOLUMES),
         Request::Execute(execute),
         Request::Stop,

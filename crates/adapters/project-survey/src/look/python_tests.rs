@@ -1,0 +1,121 @@
+//! Which runner the tests of a Python project are written for.
+
+use super::python::TEST_DIRECTORIES;
+use crate::gate::{Ecosystem, GateKind, ProposedGate};
+use crate::listing::Listing;
+use crate::name;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Runner {
+    Pytest,
+    Unittest,
+}
+
+/// What speaks for a runner. `None` where as much speaks for the one as for the other.
+pub(super) struct Verdict {
+    pub(super) runner: Option<Runner>,
+    pub(super) why: Option<String>,
+    /// Whether a runner is named even if no test was found.
+    pub(super) is_configured: bool,
+}
+
+pub(super) fn runner(listing: &Listing) -> Verdict {
+    let tests = || listing.texts.iter().filter(|(path, _)| path.ends_with(".py") && is_test(path));
+    if let Some(why) = configures_pytest(listing) {
+        return Verdict { runner: Some(Runner::Pytest), why: Some(why), is_configured: true };
+    }
+    let by = |says: fn(&str) -> bool| tests().find(|(_, text)| says(text)).map(|(path, _)| path.clone());
+    if let Some(path) = by(is_for_pytest) {
+        let why = Some(format!("{path} is written for pytest"));
+        return Verdict { runner: Some(Runner::Pytest), why, is_configured: false };
+    }
+    let unittest = by(is_for_unittest);
+    let names_pytest = listing.texts.iter().find(|(path, text)| {
+        (path.ends_with(".txt") || path.ends_with(".toml") || path.ends_with(".cfg"))
+            && text.contains("pytest")
+    });
+    match (unittest, names_pytest) {
+        (Some(path), None) => Verdict {
+            runner: Some(Runner::Unittest),
+            why: Some(format!("{path} imports unittest")),
+            is_configured: false,
+        },
+        (None, Some((path, _))) => Verdict {
+            runner: Some(Runner::Pytest),
+            why: Some(format!("{path} names pytest")),
+            is_configured: false,
+        },
+        _ => Verdict { runner: None, why: None, is_configured: false },
+    }
+}
+
+fn is_test(path: &str) -> bool {
+    let name = name::file_name(path);
+    name.starts_with("test_")
+        || name.ends_with("_test.py")
+        || path.split('/').rev().skip(1).any(|part| TEST_DIRECTORIES.contains(&part))
+}
+
+/// What says that pytest runs the tests, other than the tests themselves.
+fn configures_pytest(listing: &Listing) -> Option<String> {
+    let holds = |file: &str, mark: &str| listing.text(file).is_some_and(|text| text.contains(mark));
+    let told = [
+        ("pyproject.toml", "[tool.pytest"),
+        ("setup.cfg", "[tool:pytest]"),
+        ("tox.ini", "[pytest]"),
+        ("pytest.ini", "[pytest]"),
+    ];
+    if let Some((file, _)) = told.into_iter().find(|(file, mark)| holds(file, mark)) {
+        return Some(format!("{file} configures pytest"));
+    }
+    if let Some(path) = listing.ending("conftest.py").next() {
+        return Some(path.to_owned());
+    }
+    let commands = listing.text("tox.ini").unwrap_or_default();
+    let calls_it = commands.lines().map(str::trim).any(|line| {
+        let line = line.strip_prefix("commands").map_or(line, |rest| rest.trim_start_matches([' ', '=']));
+        line.starts_with("pytest") || line.starts_with("py.test") || line.contains("-m pytest")
+    });
+    calls_it.then(|| "tox.ini calls pytest".to_owned())
+}
+
+fn is_for_pytest(text: &str) -> bool {
+    text.lines().any(|line| {
+        line.starts_with("import pytest")
+            || line.starts_with("from pytest")
+            || line.starts_with("def test_")
+            || line.starts_with("async def test_")
+    })
+}
+
+fn is_for_unittest(text: &str) -> bool {
+    text.lines().map(str::trim_start).any(|line| {
+        line.starts_with("import unittest") || line.starts_with("from unittest") || line.contains("TestCase)")
+    })
+}
+
+const SUMMARY: &str = "The tests of the project pass.";
+
+pub(super) fn pytest() -> ProposedGate {
+    let argv = ["python3", "-m", "pytest", "-q", "-p", "no:cacheprovider"];
+    ProposedGate::new(Ecosystem::Python, GateKind::Test, "python.tests", SUMMARY, &argv)
+}
+
+/// The way in which unittest finds these tests.
+pub(super) fn unittest(listing: &Listing) -> ProposedGate {
+    let mut argv = vec!["python3", "-m", "unittest", "discover"];
+    let is_found = |path: &str| name::file_name(path).starts_with("test") && path.ends_with(".py");
+    let place = TEST_DIRECTORIES.into_iter().find(|directory| listing.directories.contains(*directory));
+    if let Some(directory) = place {
+        argv.extend(["-s", directory]);
+        if listing.has(&format!("{directory}/__init__.py")) {
+            argv.extend(["-t", "."]);
+        }
+    }
+    let within = |path: &&str| place.is_none_or(|directory| name::top(path).0 == directory);
+    let mut tests = listing.ending(".py").filter(|path| is_test(path)).filter(within).peekable();
+    if tests.peek().is_some() && !tests.any(is_found) {
+        argv.extend(["-p", "*_test.py"]);
+    }
+    ProposedGate::new(Ecosystem::Python, GateKind::Test, "python.tests", SUMMARY, &argv)
+}

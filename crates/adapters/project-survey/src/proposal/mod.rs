@@ -1,0 +1,10 @@
+//! The documents as text, with remarks for whoever reads and edits them.
+
+mod blueprint;
+mod catalog;
+mod profile;
+mod yaml;
+
+pub use blueprint::TEMPLATE_NAME;
+pub use catalog::{CATALOG_NAME, catalog_mark};
+pub use profile::{PROFILE_NAME, profile};

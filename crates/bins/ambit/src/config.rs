@@ -1,0 +1,120 @@
+//! What belongs to the user and to no repository: the credential of the approver, and the agent.
+
+use std::path::{Path, PathBuf};
+
+use ambit_ids::ApproverId;
+use ambit_projects::ApproverCredential;
+
+use crate::compose::Services;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::input_file::read_bytes;
+use crate::new_file::write_new;
+
+/// The directory of the user's configuration of this program (XDG base directory specification).
+#[derive(Clone, Debug)]
+pub(crate) struct UserConfig(PathBuf);
+
+impl UserConfig {
+    pub(crate) fn find() -> Result<Self, Failure> {
+        let variable =
+            |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        variable("XDG_CONFIG_HOME")
+            .or_else(|| variable("HOME").map(|home| home.join(".config")))
+            .map(|path| Self(path.join("ambit")))
+            .ok_or_else(|| {
+                Failure::new("CONFIG_UNKNOWN", "neither XDG_CONFIG_HOME nor HOME is set to a whole path")
+                    .help("nothing was changed; set XDG_CONFIG_HOME to a directory of your own")
+            })
+    }
+
+    /// Where the approver's credential lies.
+    pub(crate) fn approver_key(&self) -> PathBuf {
+        self.0.join("approver.key")
+    }
+
+    /// Where the agent is described that answers where none is named.
+    pub(crate) fn agent(&self) -> PathBuf {
+        self.0.join("agent.yaml")
+    }
+
+    /// Says that neither the state nor a repository holds this directory. The state must not hold a credential, and
+    /// what a repository holds can be read by agents and written by whoever writes to it.
+    pub(crate) fn must_lie_outside(&self, context: &Context, root: &Path) -> Result<(), Failure> {
+        let place = resolved(&self.0);
+        for (holder, what) in [(context.home.path(), "the state of this program"), (root, "the repository")] {
+            if place.starts_with(resolved(holder)) {
+                let message = format!("{} lies in {what}, and holds a credential", self.0.display());
+                return Err(Failure::new("USAGE_CONFIG_EXPOSED", message)
+                    .help("nothing was changed; set XDG_CONFIG_HOME to a directory outside of both"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The credential of the user, who may approve in the project: made where there is none, registered where nobody is.
+    pub(crate) async fn approver(
+        &self,
+        context: &Context,
+        services: &Services,
+    ) -> Result<ApproverCredential, Failure> {
+        let credential = self.credential(services)?;
+        let project = services.project(&context.scope).await?;
+        let key = credential.public_key();
+        if project.approvers().any(|(_, known)| *known == key) {
+            return Ok(credential);
+        }
+        if let Some((approver, _)) = project.approvers().next() {
+            let message = format!("{approver} approves in {}, with another credential", context.scope);
+            return Err(Failure::new("CREDENTIAL_REFUSED", message).help(format!(
+                "nothing was approved; {} is not that credential: `ambit blueprint approve FILE --credential-file FILE` takes one from elsewhere",
+                self.approver_key().display()
+            )));
+        }
+        let name = ApproverId::new(Context::user()).map_err(|error| Failure::of("USAGE_VALUE", &error))?;
+        services
+            .projects
+            .register_approver(&context.scope, &name, &key)
+            .await
+            .map_err(|error| Failure::of(error.code(), &error))?;
+        Ok(credential)
+    }
+
+    fn credential(&self, services: &Services) -> Result<ApproverCredential, Failure> {
+        use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+        let file = self.approver_key();
+        if file.symlink_metadata().is_err() {
+            let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.0);
+            made.map_err(|error| Failure::of("USAGE_FILE_UNWRITABLE", &error))?;
+            let credential = ApproverCredential::generate(services.entropy.as_ref());
+            let secret = credential.reveal();
+            match write_new(&file, &[secret.as_bytes(), b"\n"].concat(), 0o600) {
+                Ok(()) => return Ok(credential),
+                // Another process made it meanwhile.
+                Err(_) if file.exists() => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+        let mode = file.metadata().map(|metadata| metadata.permissions().mode());
+        if mode.is_ok_and(|mode| mode & 0o077 != 0) {
+            let message = format!("others than you can read {}", file.display());
+            return Err(Failure::new("CREDENTIAL_REFUSED", message)
+                .help(format!("nothing was approved; `chmod 600 {}` closes it", file.display())));
+        }
+        let bytes = read_bytes(&file, 4096)?;
+        ApproverCredential::read(&String::from_utf8_lossy(&bytes)).map_err(|error| {
+            Failure::of("CREDENTIAL_REFUSED", &error)
+                .help(format!("nothing was approved; mend {}", file.display()))
+        })
+    }
+}
+
+/// A path without links, as far as it exists.
+pub(crate) fn resolved(path: &Path) -> PathBuf {
+    for above in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (above.canonicalize(), path.strip_prefix(above)) {
+            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
+        }
+    }
+    path.to_owned()
+}

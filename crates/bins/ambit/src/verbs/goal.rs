@@ -1,0 +1,136 @@
+//! A run for a goal in words, on the repository that this is.
+
+use std::path::Path;
+
+use ambit_blueprint::{Blueprint, BudgetCeilings};
+use ambit_evidence::v1::{Actor, ActorKind};
+use ambit_ids::RevisionId;
+use ambit_orchestrator::StartRun;
+use ambit_project_survey::{REQUESTS_FILE, Requests, blueprint_of_goal, limits};
+
+use crate::agent;
+use crate::answer::Answer;
+use crate::ask;
+use crate::bound::{Bound, Record, Texts};
+use crate::cli::StartArgs;
+use crate::config::UserConfig;
+use crate::context::Context;
+use crate::failure::{Failure, exit};
+use crate::verbs::brought::Brought;
+use crate::verbs::init::{Manner, prepare, root_here};
+use crate::verbs::prepared::{self, DIRECTORY, Documents};
+use crate::verbs::run::{begin, drive_begun, imported, pin, refused, tool_rules};
+
+pub(crate) async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failure> {
+    let Some(goal) = arguments.words.as_deref() else {
+        return Err(Failure::new("USAGE_MISSING_ARGUMENT", "a run needs a goal, or an approved blueprint")
+            .help("`ambit run start \"GOAL\"` in a repository, or `ambit run start NAME --blueprint ID --base DIR --agent FILE`"));
+    };
+    let ceilings = BudgetCeilings::of_start_command(arguments.max_steps, arguments.max_cost_usd)
+        .map_err(|error| Failure::of("USAGE_BUDGET", &error))?;
+    let root = root_here(context)?;
+    let config = UserConfig::find()?;
+    config.must_lie_outside(context, &root)?;
+    // Before anything is made for the run: without an agent there will be none.
+    let (agent, file) = agent::chosen(arguments.agent.as_deref(), &config)?;
+    let bound = bound(context, &root, arguments.yes).await?;
+    let context = &context.within(&bound);
+    let documents = agreed(context, &bound, arguments.yes).await?;
+    let blueprint = blueprint(&documents, &root, goal)?;
+    let (catalog, profile) = documents.named_by_content()?;
+    let brought = Brought::of(profile, catalog);
+
+    let services = context.open()?;
+    let credential = config.approver(context, &services).await?;
+    let digest = services
+        .projects
+        .approve(&context.scope, &blueprint, &credential)
+        .await
+        .map_err(|error| Failure::of(error.code(), &error))?;
+    let mut command = StartRun {
+        scope: context.scope.clone(),
+        name: arguments.name,
+        blueprint: blueprint.metadata.name,
+        digest,
+        base: RevisionId::FIRST,
+        profile: brought.profile.clone(),
+        tool_rules: tool_rules()?,
+        ceilings,
+        agent: pin(agent.as_ref()),
+        request: None,
+        by: Actor { kind: ActorKind::Human, id: Context::user() },
+    };
+    services.orchestrator.check_ahead(&command, &brought.documents).await.map_err(refused)?;
+    brought.find_images(&services).await?;
+    command.base = imported(context, &services, &root).await?;
+    brought.register(context, &services).await?;
+    let started = begin(&services, command).await?;
+    drive_begun(context, &services, &started, agent, &file).await
+}
+
+/// The binding of the repository, which is prepared first where it has none.
+async fn bound(context: &Context, root: &Path, is_agreed: bool) -> Result<Bound, Failure> {
+    if let Some(bound) = Bound::find(&context.home, &context.scope.organization, root)? {
+        return Ok(bound);
+    }
+    if prepared::is_written(root) {
+        let message = format!(
+            "you did not agree to {} here: somebody else wrote it, or the repository lay elsewhere then",
+            root.join(DIRECTORY).display()
+        );
+        return Err(Failure::new("PREPARATION_FOREIGN", message).help(
+            "nothing was started; `ambit init --replace` proposes documents of your own in its place",
+        ));
+    }
+    if !is_agreed && !context.can_ask() {
+        let message = format!("nothing is prepared for runs in {}, and nobody can be asked", root.display());
+        return Err(Failure::new("PREPARATION_MISSING", message)
+            .help("nothing was started; agree to what `ambit init` proposes with --yes, or run it at a terminal")
+            .exiting(exit::NEEDS_APPROVAL));
+    }
+    context.note("nothing is prepared for runs here yet");
+    let manner = if is_agreed { Manner::Yes } else { Manner::Asking };
+    Ok(prepare(context, root, manner).await?.bound)
+}
+
+/// The documents as they are, if the user agreed to them or does so now.
+async fn agreed(context: &Context, bound: &Bound, is_agreed: bool) -> Result<Documents, Failure> {
+    let now = Texts::read(&bound.root)?;
+    let changes = bound.record.agreed.changes(&now)?;
+    if changes.is_empty() {
+        return now.parse();
+    }
+    let told = format!("{DIRECTORY}/ says something else than what you agreed to\n{changes}");
+    if is_agreed {
+        context.note(&told);
+    } else if context.can_ask() {
+        ask::show(&told);
+        if !ask::agrees("Let runs start from it as it is now?").await? {
+            return Err(Failure::new("PREPARATION_DECLINED", "nothing was started, as you said"));
+        }
+    } else {
+        return Err(Failure::new("PREPARATION_CHANGED", told.trim_end().to_owned())
+            .help("nothing was started; agree to it with --yes, or bring back what it was")
+            .exiting(exit::NEEDS_APPROVAL));
+    }
+    let record = Record { project: bound.record.project.clone(), agreed: now };
+    Bound { root: bound.root.clone(), record: record.clone() }
+        .keep(&context.home, &context.scope.organization)?;
+    record.agreed.parse()
+}
+
+/// The blueprint of the goal, within what the repository asks for.
+fn blueprint(documents: &Documents, root: &Path, goal: &str) -> Result<Blueprint, Failure> {
+    let asked = prepared::plain_file(root, &[REQUESTS_FILE], limits::REQUESTS_BYTES)?;
+    let failed = |error: ambit_project_survey::RequestsError| Failure::of(error.code(), &error);
+    let template = match asked {
+        Some(bytes) => Requests::read(&bytes)
+            .and_then(|requests| requests.narrow(&documents.template))
+            .map_err(failed)?,
+        None => documents.template.clone(),
+    };
+    let blueprint = blueprint_of_goal(&template, goal).map_err(|error| Failure::of(error.code(), &error))?;
+    // What was put together must be a document, as everything that is approved is.
+    let bytes = blueprint.to_canonical().map_err(|error| Failure::of("DOCUMENT_NOT_CANONICAL", &error))?;
+    Blueprint::parse("the blueprint of the goal", bytes.as_bytes()).map_err(Failure::of_document)
+}
