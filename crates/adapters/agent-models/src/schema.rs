@@ -23,7 +23,7 @@ pub fn schema() -> Value {
         "additionalProperties": false,
         "properties": {
             "wire": {
-                "enum": [Wire::AnthropicMessages, Wire::OpenaiResponses, Wire::OpenaiChat],
+                "enum": Wire::ALL,
                 "description": "How the model is spoken to.",
             },
             "baseUrl": {
