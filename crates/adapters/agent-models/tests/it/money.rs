@@ -104,28 +104,28 @@ impl Conversation<'_> {
         dearest: MicroUsd,
     ) {
         let new = &entries[self.known..];
-        let name = format!("{outcome:?} {new:?}");
+        let name = || format!("{outcome:?} {new:?}");
         let cost = |entries: &[BillEntry]| entries.iter().map(|entry| entry.cost_micro_dollars).sum::<u128>();
         let (billed, all) = (cost(new), cost(entries));
         let spent = self.ledger.spent().cost.get();
-        assert!(billed <= dearest.get().into() && dearest <= self.quote, "{name}");
+        assert!(billed <= dearest.get().into() && dearest <= self.quote, "{}", name());
         if let Some(told) = told {
-            assert_eq!(u128::from(told.get()), billed, "{name}");
+            assert_eq!(u128::from(told.get()), billed, "{}", name());
         }
         if let Ok(reply) = outcome {
             let charged: Vec<Usage> = new.iter().filter(|entry| entry.charged).map(counted).collect();
-            assert_eq!(charged, [reply.usage], "{name}");
+            assert_eq!(charged, [reply.usage], "{}", name());
         }
-        assert!(told.is_some() || !new.iter().any(|entry| entry.charged && entry.told), "{name}");
-        assert!(self.used() <= self.cap() && self.ledger.overdrawn().is_none(), "{name}");
-        assert!(u128::from(spent) >= all && all <= self.cap().into(), "{name}");
-        assert!(self.unsettled > 0 || u128::from(spent) == all, "{name}");
-        assert_eq!(self.told_micro_dollars, spent, "{name}");
-        assert_eq!(self.ledger.reserved().cost, MicroUsd::ZERO, "{name}");
+        assert!(told.is_some() || !new.iter().any(|entry| entry.charged && entry.told), "{}", name());
+        assert!(self.used() <= self.cap() && self.ledger.overdrawn().is_none(), "{}", name());
+        assert!(u128::from(spent) >= all && all <= self.cap().into(), "{}", name());
+        assert!(self.unsettled > 0 || u128::from(spent) == all, "{}", name());
+        assert_eq!(self.told_micro_dollars, spent, "{}", name());
+        assert_eq!(self.ledger.reserved().cost, MicroUsd::ZERO, "{}", name());
         if let Some(cap) = self.client.document().token_cap() {
             let tokens: u64 =
                 entries.iter().map(|entry| entry.usage.whole_input() + entry.usage.output).sum();
-            assert!(tokens <= cap, "{tokens} of {cap} tokens: {name}");
+            assert!(tokens <= cap, "{tokens} of {cap} tokens: {}", name());
         }
     }
 }
