@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ambit_ids::{AgentId, Digest, MicroUsd, RunId};
@@ -7,48 +6,18 @@ use ambit_ports::AbortSignal;
 use ambit_ports::agent::{Agent, AgentAnswer, AgentError, TurnOffer};
 use async_trait::async_trait;
 
-use crate::allowance::ContextAllowance;
 use crate::composing::compose;
-use crate::dialogue::{CallFailure, Charge, Model, Usage};
+use crate::dialogue::{CallFailure, Charge, Model};
 use crate::history::History;
 use crate::prompts::prompts_digest;
 use crate::proposing::propose;
+use crate::settings::ModelSettings;
 use crate::turn_context::TurnContext;
 
 /// Raised with every change, other than of a prompt, of what a model reads or of what becomes of its answers.
 const MANNERS: &[u8] = b"ambit-model-agent/1";
 /// The most runs whose conversations are remembered at a time. One that is forgotten goes on from its context alone.
 const REMEMBERED_RUNS: usize = 16;
-
-/// What an answer that used so much costs.
-pub type Cost = Arc<dyn Fn(&Usage) -> MicroUsd + Send + Sync>;
-
-/// What an agent is told of its model.
-#[derive(Clone)]
-pub struct ModelSettings {
-    /// The digest of everything that determines which model answers, and how: its name, base URL and parameters.
-    pub model: Digest,
-    /// The most that one request can cost: [`ContextAllowance::bytes`] tokens of input and
-    /// [`max_output_tokens`](Self::max_output_tokens) of output, each at its dearest price.
-    pub quote: MicroUsd,
-    /// What an answer costs.
-    pub cost: Cost,
-    /// The most tokens of one answer, reasoning included.
-    pub max_output_tokens: u32,
-    /// How large a request may be.
-    pub context: ContextAllowance,
-}
-
-impl fmt::Debug for ModelSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ModelSettings")
-            .field("model", &self.model)
-            .field("quote", &self.quote)
-            .field("max_output_tokens", &self.max_output_tokens)
-            .field("context", &self.context)
-            .finish_non_exhaustive()
-    }
-}
 
 /// An agent that a model answers.
 ///

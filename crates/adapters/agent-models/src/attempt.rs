@@ -6,9 +6,10 @@ use crate::cassette::{Exchange, Tape};
 use crate::dialogue::{CallFailure, Charge, ModelReply};
 use crate::http::{Answer, Connection, Lost};
 use crate::key::Secret;
-use crate::limits::REFUSAL_BYTES;
+use crate::limits::{RECORDED_BYTES, REFUSAL_BYTES};
 use crate::retry::RetryAfter;
 use crate::status::judge;
+use crate::thoughts;
 use crate::wire::{Decoder, Fault, Flow, Wire, error_of, parse, told, vendor_code};
 
 /// Where answers come from.
@@ -162,16 +163,20 @@ impl Record {
         Self { exchange, bytes: attempt.tape.map(|_| Vec::new()) }
     }
 
+    /// What no cassette has room for is not kept.
     fn take(&mut self, chunk: &[u8]) {
-        if let Some(bytes) = &mut self.bytes {
+        if let Some(bytes) = &mut self.bytes
+            && bytes.len() + chunk.len() <= RECORDED_BYTES
+        {
             bytes.extend_from_slice(chunk);
         }
     }
 
     fn keep(mut self, attempt: &Attempt<'_>) {
         if let (Some(tape), Some(bytes)) = (attempt.tape, self.bytes) {
-            self.exchange.body = String::from_utf8_lossy(&bytes).into_owned();
-            tape.add(&self.exchange, attempt.key.map(Secret::expose));
+            let key = attempt.key.map(Secret::expose);
+            self.exchange.body = thoughts::without(&bytes, key);
+            tape.add(&self.exchange, key);
         }
     }
 }

@@ -1,11 +1,11 @@
 //! A request to a model, within its allowance whatever the history.
 
-use crate::agent::ModelSettings;
 use crate::allowance::{messages_bytes, request_bytes};
 use crate::briefing;
 use crate::dialogue::{Message, ModelRequest};
 use crate::history::History;
 use crate::prompts;
+use crate::settings::ModelSettings;
 use crate::toolbox;
 use crate::turn_context::TurnContext;
 

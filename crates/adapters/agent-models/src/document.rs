@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use ambit_blueprint::read_untyped;
+use ambit_blueprint::read_typed;
 use ambit_ids::{Digest, DocumentName, UnixMs};
 use serde::Deserialize;
 
@@ -90,15 +90,15 @@ const fn ten_minutes() -> u64 {
 }
 
 impl ModelAgentDocument {
-    /// Reads a document of at most [`ambit_ids::limits::DOCUMENT_BYTES`]. `file` names it in problems.
+    /// Reads a document of at most [`ambit_ids::limits::DOCUMENT_BYTES`]. `file` names it in problems, which are told at
+    /// their places.
     ///
     /// # Errors
     /// [`ModelAgentError`] where it is none, a field lies outside its range, or its base URL or key reference is refused.
     pub fn read(file: &Path, bytes: &[u8]) -> Result<Self, ModelAgentError> {
-        let value = read_untyped(&file.to_string_lossy(), bytes)?;
+        let (form, value) = read_typed(&file.to_string_lossy(), bytes)?;
+        let Form { api_version: ApiVersion::V1, kind: Kind::ModelAgent, metadata, spec } = form;
         let digest = ambit_canonical::encode(&value)?.digest();
-        let Form { api_version: ApiVersion::V1, kind: Kind::ModelAgent, metadata, spec } =
-            serde_json::from_value::<Form>(value).map_err(ModelAgentError::Shape)?;
         let visible = spec.model.bytes().all(|b| b.is_ascii_graphic());
         if spec.model.is_empty() || spec.model.len() > 200 || !visible {
             return Err(ModelAgentError::Range {
@@ -291,11 +291,13 @@ mod tests {
             ("contextTokens: 20000", "contextTokens: 100", "MODEL_AGENT_RANGE"),
             ("price: free", "price: free, tokenCap: 0", "MODEL_AGENT_RANGE"),
             ("price: free", "price: free, timeoutSeconds: 0", "MODEL_AGENT_RANGE"),
-            ("price: free", "price: cheap", "MODEL_AGENT_MALFORMED"),
-            ("price: free", "price: free, temperature: 1", "MODEL_AGENT_MALFORMED"),
+            ("price: free", "price: cheap", "DOCUMENT_UNKNOWN_WORD"),
+            ("price: free", "price: 7", "DOCUMENT_WRONG_TYPE"),
+            ("price: free", "price: {inputUsdPerMillion: 1}", "DOCUMENT_MISSING_FIELD"),
+            ("price: free", "price: free, temperature: 1", "DOCUMENT_UNKNOWN_FIELD"),
             ("wire: openai-chat", "wire: openai-responses, outputLimit: max-tokens", "MODEL_AGENT_RANGE"),
-            ("wire: openai-chat", "wire: smoke-signals", "MODEL_AGENT_MALFORMED"),
-            ("maxOutputTokens: 100", "maxOutputTokens: -1", "MODEL_AGENT_MALFORMED"),
+            ("wire: openai-chat", "wire: smoke-signals", "DOCUMENT_UNKNOWN_WORD"),
+            ("maxOutputTokens: 100", "maxOutputTokens: -1", "DOCUMENT_MALFORMED_VALUE"),
             (
                 "price: free",
                 "price: {inputUsdPerMillion: 1.0000001, cacheReadUsdPerMillion: 1, cacheWriteUsdPerMillion: 1, outputUsdPerMillion: 1}",
@@ -306,6 +308,23 @@ mod tests {
             assert_eq!(read(&SPEC.replace(old, new)).unwrap_err().code(), code, "{new}");
         }
         read(SPEC).unwrap();
+    }
+
+    #[test]
+    fn a_slip_is_told_at_its_place_with_what_was_meant() {
+        for (old, new, slip, meant) in [
+            ("maxOutputTokens: 100", "maxOutputToken: 100", "maxOutputToken:", "maxOutputTokens"),
+            ("wire: openai-chat", "wire: openai-chta", "openai-chta", "openai-chat"),
+            ("price: free", "price: tabel", "tabel", "table"),
+            ("price: free", "price: {inputUsdPerMilion: 1}", "inputUsdPerMilion", "inputUsdPerMillion"),
+        ] {
+            let spec = SPEC.replace(old, new);
+            let column = "spec: {".len() + spec.find(slip).unwrap() + 1;
+            let ModelAgentError::Document(error) = read(&spec).unwrap_err() else { panic!("{new}") };
+            let told = error.to_string();
+            assert!(told.contains(&format!("t.yaml:4:{column}")), "{new}: {told}");
+            assert!(told.contains(&format!("did you mean `{meant}`?")), "{new}: {told}");
+        }
     }
 
     #[test]

@@ -5,12 +5,9 @@ use ambit_blueprint::DocumentError;
 /// Why there is no client for a document, or why a file is no such document. Nothing was sent.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelAgentError {
-    /// It is no document.
+    /// It is no document, or one of another shape.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// It is a document of another shape.
-    #[error("the model agent is malformed: {0}")]
-    Shape(#[source] serde_json::Error),
     /// A number or a text lies outside its range.
     #[error("`{field}` must be {range}")]
     Range {
@@ -77,7 +74,7 @@ impl ModelAgentError {
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Document(_) | Self::Shape(_) => "MODEL_AGENT_MALFORMED",
+            Self::Document(error) => error.code(),
             Self::Range { .. } => "MODEL_AGENT_RANGE",
             Self::Money { .. } => "MODEL_PRICE_MALFORMED",
             Self::Url(_) => "MODEL_URL_REFUSED",

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
 
@@ -128,6 +128,8 @@ fn headers(wire: Wire, key: Option<&Secret>, stream: bool) -> Option<HeaderMap> 
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let accept = if stream { "text/event-stream" } else { "application/json" };
     headers.insert(ACCEPT, HeaderValue::from_static(accept));
+    // Whoever does not say this may be sent anything.
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     if wire == Wire::AnthropicMessages {
         headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
     }

@@ -42,6 +42,8 @@ pub(crate) const RETRY_AFTER_LIMIT_MS: u64 = 60_000;
 
 /// The longest key.
 pub(crate) const KEY_BYTES: usize = 4 << 10;
+/// The most of an answer that is recorded, before thoughts are taken out.
+pub(crate) const RECORDED_BYTES: usize = 4 << 20;
 /// The largest cassette that is read.
 pub(crate) const CASSETTE_BYTES: u64 = 16 << 20;
 

@@ -1,7 +1,7 @@
 //! What tokens cost. Money is whole micro-dollars, prices are micro-dollars for a million tokens, and nothing is rounded
 //! but the sum of a call, once, upwards.
 
-use ambit_blueprint::read_untyped;
+use ambit_blueprint::read_typed;
 use ambit_ids::{MicroUsd, UnixMs};
 use serde::Deserialize;
 
@@ -156,8 +156,8 @@ impl Pricing {
 }
 
 fn table() -> Result<Table, ModelAgentError> {
-    let value = read_untyped("prices.yaml", TABLE.as_bytes())?;
-    serde_json::from_value(value).map_err(|error| ModelAgentError::PriceTable(error.to_string()))
+    let read = read_typed("prices.yaml", TABLE.as_bytes());
+    read.map(|(table, _)| table).map_err(|error| ModelAgentError::PriceTable(error.to_string()))
 }
 
 /// An id without the date at its end: `-20251101` or `-2025-11-01`.

@@ -1,7 +1,11 @@
 //! The `price` of a document.
 
+use std::fmt;
+
 use ambit_ids::MicroUsd;
-use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, StrDeserializer};
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::error::ModelAgentError;
 use crate::price::{Price, Rates};
@@ -13,11 +17,34 @@ pub(crate) enum PriceChoice {
     Stated(Price),
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
 pub(crate) enum PriceForm {
     Word(PriceWord),
     Stated(StatedForm),
+}
+
+/// Chosen by what is there and not by trial, so that a slip inside is told as what it is.
+impl<'de> Deserialize<'de> for PriceForm {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(PriceVisitor)
+    }
+}
+
+struct PriceVisitor;
+
+impl<'de> Visitor<'de> for PriceVisitor {
+    type Value = PriceForm;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a word or a mapping of prices")
+    }
+
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<PriceForm, E> {
+        PriceWord::deserialize(StrDeserializer::new(word)).map(PriceForm::Word)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<PriceForm, A::Error> {
+        StatedForm::deserialize(MapAccessDeserializer::new(members)).map(PriceForm::Stated)
+    }
 }
 
 #[derive(Deserialize)]

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use crate::ask::{ask, question};
 use crate::error::CaptureError;
-use crate::manifest::open_regular;
 use crate::plan::Node;
+use crate::regular::open_regular;
 
 /// The four words of PEP 552: magic, flags, and eight bytes for a time and a size, or for a hash.
 const HEADER_BYTES: usize = 16;

@@ -12,8 +12,8 @@ use crate::error::CaptureError;
 use crate::left_out::LeftOut;
 use crate::limits;
 use crate::loader::{Found, Loaded, Loader};
-use crate::manifest::open_regular;
 use crate::plan::{Plan, unreadable};
+use crate::regular::open_regular;
 
 /// How much of a file is read to find out what it is. Kernels read less of a `#!` line; shims are read to their end.
 const HEAD_BYTES: u64 = 16 << 10;

@@ -2,12 +2,10 @@
 //! headers of the C library, which lie among those of everything else that is installed.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::ask::{ask, hear, question};
 use crate::closure::Closure;
+use crate::driver::{Driver, Language};
 use crate::error::CaptureError;
 use crate::headers;
 use crate::link_inputs;
@@ -17,29 +15,6 @@ use crate::link_inputs;
 const PROGRAMS: [&str; 7] = ["ar", "as", "cc1", "collect2", "ld", "lto-wrapper", "ranlib"];
 /// Likewise, for C++.
 const PROGRAMS_OF_CPP: [&str; 1] = ["cc1plus"];
-
-/// A language that a driver compiles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Language {
-    C,
-    Cpp,
-}
-
-impl Language {
-    /// What `-x` calls it.
-    pub(crate) const fn option(self) -> &'static str {
-        match self {
-            Self::C => "c",
-            Self::Cpp => "c++",
-        }
-    }
-}
-
-/// The driver of a compiler.
-#[derive(Debug)]
-pub(crate) struct Driver<'a> {
-    program: &'a Path,
-}
 
 /// A program that a driver starts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,33 +72,6 @@ fn started_by(answer: &Path, name: &'static str) -> Started {
     match answer.is_absolute() {
         true => Started::At(answer.to_path_buf()),
         false => Started::Named(name),
-    }
-}
-
-impl Driver<'_> {
-    /// Asks for a path.
-    pub(crate) fn says(&self, arguments: &[&str]) -> Result<PathBuf, CaptureError> {
-        let answer =
-            ask(question(self.program).args(arguments)).map_err(|why| self.unanswered(arguments, &why))?;
-        Ok(PathBuf::from(OsStr::from_bytes(answer.trim_ascii_end())))
-    }
-
-    /// Where it finds a file that programs are linked with; `None` where it finds none.
-    pub(crate) fn file(&self, name: &str) -> Result<Option<PathBuf>, CaptureError> {
-        let path = self.says(&[&format!("-print-file-name={name}")])?;
-        Ok((path.is_absolute() && path.exists()).then_some(path))
-    }
-
-    /// What it writes to its output and beside it.
-    pub(crate) fn hear(&self, arguments: &[&str]) -> Result<(Vec<u8>, Vec<u8>), CaptureError> {
-        let said =
-            hear(question(self.program).args(arguments)).map_err(|why| self.unanswered(arguments, &why))?;
-        Ok((said.output, said.errors))
-    }
-
-    fn unanswered(&self, arguments: &[&str], why: &str) -> CaptureError {
-        let why = format!("asked for `{}`, it answered {why}", arguments.first().unwrap_or(&""));
-        CaptureError::Unanswered { program: self.program.to_path_buf(), why }
     }
 }
 

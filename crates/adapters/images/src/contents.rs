@@ -9,7 +9,7 @@ use ambit_ids::Digest;
 use ambit_ports::images::ImageError;
 use sha2::{Digest as _, Sha256};
 
-use crate::manifest::{failed_at, open_regular};
+use crate::regular::{failed_at, open_regular};
 
 /// More threads than this wait for the disk and not for a processor.
 const THREADS: usize = 8;

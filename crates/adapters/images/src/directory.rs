@@ -28,8 +28,9 @@ pub use self::prune::{NamedImages, PruneReport, PruneRequest, Pruned};
 use crate::capture::{CaptureReport, CaptureRequest};
 use crate::error::CaptureError;
 use crate::import::{ImportError, ImportReport, ImportRequest};
-use crate::manifest::{Tree, failed_at, open_regular};
+use crate::manifest::Tree;
 use crate::origin::{CapturedOrigin, Origin};
+use crate::regular::{failed_at, open_regular};
 use crate::{capture, import, limits, stage};
 
 /// The blocking half of [`DirectoryImages`](crate::DirectoryImages).

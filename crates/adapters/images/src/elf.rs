@@ -9,7 +9,7 @@ use object::read::elf::{Dyn, FileHeader, ProgramHeader};
 use object::read::{ReadCache, ReadRef, StringTable};
 use object::{Endianness, FileKind};
 
-use crate::manifest::open_regular;
+use crate::regular::open_regular;
 
 /// The kind of machine code in a file. A loader passes over libraries of another kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::closure::Closure;
-use crate::compiler::{Driver, Language};
+use crate::driver::{Driver, Language};
 use crate::error::CaptureError;
 
 /// What lies around the list of directories in the answer.

@@ -6,11 +6,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::closure::Closure;
-use crate::compiler::Driver;
+use crate::driver::Driver;
 use crate::error::CaptureError;
 use crate::limits;
-use crate::manifest::open_regular;
 use crate::plan::unreadable;
+use crate::regular::open_regular;
 
 /// Of every program in C. No library for static linking beside those that have no other form.
 const INPUTS: [&str; 31] = [

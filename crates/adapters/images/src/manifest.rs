@@ -21,18 +21,18 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ambit_ids::{ByteCount, Digest};
 use ambit_ports::images::ImageError;
-use rustix::fs::OFlags;
 
 use crate::contents::{self, Unread};
 use crate::limits;
+use crate::regular::failed_at;
 
 const HEADER: &[u8] = b"ambit image 1\n";
 /// The first line of the manifest of a volume, which is the same otherwise.
@@ -193,21 +193,6 @@ impl Reading<'_> {
         let size_bytes = self.unread.iter().map(|file| file.size_bytes).sum();
         Ok(Tree { digest: Digest::of(&manifest), entries, size_bytes: ByteCount::new(size_bytes) })
     }
-}
-
-/// Opens a regular file for reading; fails on a link instead of following it, and never waits on a pipe.
-pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    Ok(file)
-}
-
-/// Makes of an I/O error one that names its place.
-pub(crate) fn failed_at(path: &Path) -> impl Fn(io::Error) -> ImageError {
-    move |source| ImageError::Io { path: path.to_path_buf(), source }
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use crate::error::CaptureError;
 use crate::left_out::LeftOut;
 use crate::limits;
 use crate::loader::Loaded;
-use crate::manifest::open_regular;
 use crate::plan::Node;
+use crate::regular::open_regular;
 
 /// Where distributions keep packages for all programs. Their Node looks there last.
 const SHARED: [&str; 4] = [

@@ -13,8 +13,8 @@ use crate::ask::{ask, question};
 use crate::error::CaptureError;
 use crate::limits;
 use crate::loader::ldconfig;
-use crate::manifest::{failed_at, open_regular};
 use crate::plan::{Node, Original, Plan, unreadable};
+use crate::regular::{failed_at, open_regular};
 
 /// The time of everything in an image: 1980-01-02T00:00:00Z. Archives in the ZIP format cannot tell an earlier one in
 /// any time zone.

@@ -26,7 +26,7 @@ pub(crate) fn agent(file: &Path, turns_before: u32) -> Result<Arc<dyn Agent>, Fa
     let bytes = read_bytes(file, limits::DOCUMENT_BYTES)?;
     let value = read_untyped(&file.to_string_lossy(), &bytes).map_err(Failure::of_document)?;
     // Whatever is no model is read as a transcript, which says what is wrong with it.
-    if value["kind"] == "ModelAgent" {
+    if value["kind"] == ambit_agent_models::KIND {
         return modelled(file, &bytes, turns_before);
     }
     Ok(Arc::new(scripted(file, &bytes)?))

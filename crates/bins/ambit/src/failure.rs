@@ -216,11 +216,13 @@ pub(crate) fn exit_of(code: &str) -> u8 {
 /// Whether a code says that the command, or a document that it names, was wrong.
 fn is_usage(code: &str) -> bool {
     let families = [
+        "CONFIG_",
         "DOCUMENT_",
         "AMBIT_TOML_",
         "GOAL_",
         "PREPARATION_",
         "SURVEY_",
+        "MODEL_",
         "TRANSCRIPT_",
         "USAGE",
         "IMPORT_",

@@ -6,7 +6,7 @@ use ambit_run::tool::TOOLS;
 use ambit_run::{Dossier, GatePin};
 use serde_json::{Value, json};
 
-use crate::turn::Turn;
+use crate::open_turn::Turn;
 
 /// What the agent reads: the job, its bounds, what is left of them, the tools, and what came of its calls since it
 /// was last asked.

@@ -14,8 +14,9 @@ use serde_json::Value;
 use crate::admission::{Documents, sandbox_needs};
 use crate::conversation::Conversation;
 use crate::live::SharedAgent;
+use crate::open_turn::Turn;
 use crate::orchestrator::Orchestrator;
-use crate::turn::{Turn, answer};
+use crate::turn::answer;
 
 /// The longest that a verb of the sandbox other than a command may take.
 const VERB_MS: DurationMs = DurationMs::new(120_000);

@@ -19,6 +19,7 @@ mod library;
 mod live;
 mod notes;
 mod observer;
+mod open_turn;
 mod orchestrator;
 mod reply;
 mod start;

@@ -2,28 +2,18 @@
 
 use std::sync::Arc;
 
-use ambit_broker::{BrokerError, Ground};
+use ambit_broker::BrokerError;
 use ambit_ids::{Digest, MicroUsd, RuleId};
 use ambit_policy::{Decision, DenialKind, EngineVersion, Request, Verdict};
 use ambit_ports::AbortSignal;
 use ambit_ports::agent::{AgentError, TurnOffer};
 use ambit_run::{
-    Answered, AssessedCall, Command, Denial, Dossier, Move, Proposal, ProposedCall, ToolCall, read_answer,
+    Answered, AssessedCall, Command, Denial, Move, Proposal, ProposedCall, ToolCall, read_answer,
 };
 
 use crate::context::context;
-use crate::conversation::Conversation;
-use crate::live::SharedAgent;
+use crate::open_turn::Turn;
 use crate::orchestrator::Orchestrator;
-
-/// An open turn, with everything that answering it needs.
-pub(crate) struct Turn {
-    pub(crate) number: u32,
-    pub(crate) dossier: Dossier,
-    pub(crate) ground: Ground,
-    pub(crate) agent: SharedAgent,
-    pub(crate) conversation: Conversation,
-}
 
 /// Answers a turn: from what is queued, or by asking the agent. `None` where it was aborted.
 pub(crate) async fn answer(orchestrator: &Orchestrator, turn: Turn, abort: AbortSignal) -> Option<Command> {

@@ -45,9 +45,7 @@ macro_rules! vocabulary {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = <String as serde::Deserialize>::deserialize(deserializer)?;
-                text.parse().map_err(|()| {
-                    serde::de::Error::custom(format_args!("`{text}` is not one of {:?}", Self::ALL))
-                })
+                text.parse().map_err(|()| serde::de::Error::unknown_variant(&text, &[$($text),+]))
             }
         }
     };

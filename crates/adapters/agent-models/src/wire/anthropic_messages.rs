@@ -217,9 +217,11 @@ impl Reader {
         let delta = event.get("delta").unwrap_or(&Value::Null);
         match (block, text(delta, "type")) {
             (Some(Block::Text), "text_delta") => self.draft.add_text(text(delta, "text")),
-            (Some(Block::Call(call)), "input_json_delta") => {
-                self.draft.add_arguments(call, text(delta, "partial_json"))
-            }
+            (Some(Block::Call(call)), "input_json_delta") => match delta.get("partial_json") {
+                Some(Value::String(piece)) => self.draft.add_arguments(call, piece),
+                Some(Value::Null) | None => Ok(()),
+                Some(value) => self.draft.add_arguments(call, &value.to_string()),
+            },
             (Some(Block::Text), "input_json_delta") | (Some(Block::Call(_)), "text_delta") => {
                 Err(Fault::malformed("a block goes on as another kind"))
             }

@@ -44,6 +44,9 @@ impl Decoder {
             bytes = &bytes[start..];
             self.form = match bytes {
                 [b'{', ..] => Form::Whole(Vec::new()),
+                [0x1f, ..] => {
+                    return Err(Fault::unreadable("it is compressed, which was not asked for"));
+                }
                 _ => Form::Stream(Events::default(), self.wire.events()),
             };
         }

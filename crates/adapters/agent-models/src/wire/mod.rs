@@ -20,7 +20,7 @@ use serde_json::Value;
 pub(crate) use decoder::Decoder;
 pub(crate) use fault::{Fault, error_of, told, vendor_code};
 pub(crate) use json::parse;
-pub(crate) use sse::Flow;
+pub(crate) use sse::{Events, Flow};
 
 use crate::dialogue::{ModelReply, ModelRequest};
 

@@ -121,11 +121,12 @@ fn take(draft: &mut Draft, item: &Value) -> Result<(), Fault> {
     }
 }
 
-/// Reads items where they are done. The pieces before that say nothing more and are passed over.
+/// Reads items where they are done. The pieces before that say nothing more and are only counted.
 #[derive(Default)]
 pub(super) struct Reader {
     done: BTreeMap<u64, Value>,
     kept_bytes: usize,
+    pieces_bytes: usize,
     last: Option<Value>,
 }
 
@@ -138,6 +139,12 @@ impl EventReader for Reader {
         let mut event = parse(data).ok_or_else(|| Fault::malformed("an event is no JSON"))?;
         match text(&event, "type") {
             "response.output_item.done" => self.item(&mut event, data.len())?,
+            "response.output_text.delta" | "response.function_call_arguments.delta" => {
+                self.pieces_bytes += text(&event, "delta").len();
+                if self.pieces_bytes > KEPT_BYTES {
+                    return Err(Fault::too_large("its text and its calls together are too large"));
+                }
+            }
             "response.completed" | "response.incomplete" | "response.failed" => {
                 self.last = event.get_mut("response").map(Value::take);
                 return Ok(Flow::Done);

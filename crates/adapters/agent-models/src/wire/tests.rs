@@ -265,6 +265,18 @@ fn an_answer_reads_alike_however_it_is_divided() {
     }
 }
 
+#[test]
+fn an_answer_reads_alike_without_its_thoughts() {
+    for (wire, body) in RECORDED.iter() {
+        let without = crate::thoughts::without(body.as_bytes(), None);
+        assert_eq!(
+            decode(*wire, &[without.as_bytes()]),
+            decode(*wire, &[body.as_bytes()]),
+            "{wire:?}: {body}"
+        );
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, rng_seed: RngSeed::Fixed(7), ..ProptestConfig::default() })]
 

@@ -1,11 +1,12 @@
 //! A key goes into one header and nowhere else, whatever a server does with it.
 
-use ambit_agent_models::{CallArguments, Model};
+use ambit_agent_models::{CallArguments, Charge, Model};
+use ambit_model_server::{Fault, ModelServer, Script, TakenRequest, Turn};
 use ambit_ports::AbortHandle;
 
-use crate::scene::{self, Play, Server, WIRES, answer, ask};
+use crate::meeting::{Meeting, hello};
+use crate::scene::{self, KEY as CANARY, Play, Server, WIRES, answer, ask};
 
-const CANARY: &str = "CANARY-0123456789-key";
 const KEYED: &str = "  key: env:KEY\n  price: free\n  stream: false\n";
 
 #[tokio::test]
@@ -26,7 +27,8 @@ async fn a_key_is_sent_in_the_header_of_its_wire_alone() {
             _ => "POST /v1/chat/completions HTTP/1.1\r\n",
         };
         assert!(request.starts_with(expected), "{request}");
-        for unwanted in ["cookie:", "referer:", "accept-encoding:"] {
+        assert!(request.contains("accept-encoding: identity\r\n"), "{request}");
+        for unwanted in ["cookie:", "referer:"] {
             assert!(!request.to_ascii_lowercase().contains(unwanted), "{unwanted}");
         }
     }
@@ -97,4 +99,62 @@ async fn what_was_recorded_is_played_again() {
     let (_handle, signal) = AbortHandle::new();
     assert_eq!(replayed.complete(scene::request(), signal).await.unwrap(), first);
     assert_eq!(clock.waits(), [1_000]);
+}
+
+/// What the server's own log says of the key: the one header that has it.
+fn where_the_key_is(request: &TakenRequest) -> Vec<&str> {
+    assert!(!request.body.contains(CANARY) && !request.path.contains(CANARY), "{request:?}");
+    let keyed = request.headers.iter().filter(|(_, value)| value.contains(CANARY));
+    keyed.map(|(name, _)| name.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_key_is_in_one_header_of_every_request_and_in_nothing_that_is_kept() {
+    let script = Script::of([
+        Turn::call("read_project_file", serde_json::json!({"path": "a"})).after(Fault::RateLimited),
+        // Said back: whole, and in the pieces of a stream.
+        Turn::text(&format!("The key is {CANARY}.")).thinking(CANARY),
+        Turn::call("read_project_file", serde_json::json!({"path": CANARY})),
+        Turn::fault(Fault::ServerError),
+        Turn::fault(Fault::ErrorBody),
+        Turn::fault(Fault::Redirect307),
+        Turn::fault(Fault::Cut { after_bytes: 200 }),
+    ]);
+    for wire in WIRES {
+        for stream in [false, true] {
+            let meeting = Meeting::of(wire, stream, script.clone(), "");
+            let mut shown = String::new();
+            for _ in 0..7 {
+                let outcome = meeting.ask(&hello()).await;
+                let told = outcome.as_ref().err().map(ToString::to_string);
+                shown += &format!("{outcome:?} {told:?} {:?}", meeting.client);
+            }
+            let requests = meeting.server.requests();
+            assert_eq!(requests.len(), 8, "{}", meeting.name());
+            let header = if wire == "anthropic-messages" { "x-api-key" } else { "authorization" };
+            for request in &requests {
+                assert_eq!(where_the_key_is(request), [header], "{}", meeting.name());
+            }
+            // A piece of a stream holds eleven characters.
+            shown += &scene::written(&meeting.client.cassette());
+            assert!(shown.contains("[key]") && shown.contains("MODEL_SERVER_FAILED"), "{shown}");
+            assert!(
+                !shown.contains("CANARY") && !shown.contains("0123456789-k"),
+                "{}: {shown}",
+                meeting.name()
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_is_refused_is_not_shown() {
+    for wire in WIRES {
+        let server = ModelServer::builder(Script::of([Turn::text("Hi.")])).key("another").start().unwrap();
+        let (client, _) = scene::client_of(scene::document(wire, &server.base_url(), KEYED));
+        let failure = ask(&client).await.unwrap_err();
+        assert_eq!((failure.code, failure.charge), ("MODEL_KEY_REFUSED", Charge::Nothing), "{wire}");
+        assert_eq!(where_the_key_is(&server.requests()[0]).len(), 1, "{wire}");
+        assert!(!format!("{failure} {failure:?} {client:?}").contains("CANARY"), "{wire}");
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use ambit_agent_models::{
-    CallFailure, Client, Message, Model, ModelAgentDocument, ModelReply, ModelRequest, ToolSpec,
+    CallFailure, Cassette, Client, Message, Model, ModelAgentDocument, ModelReply, ModelRequest, ToolSpec,
 };
 use ambit_ids::UnixMs;
 use ambit_ports::AbortHandle;
@@ -13,6 +13,9 @@ use ambit_ports::runtime::{Clock, Entropy};
 use async_trait::async_trait;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+
+/// The key of every client that has one.
+pub(crate) const KEY: &str = "CANARY-0123456789-key";
 
 pub(crate) const WIRES: [&str; 3] = ["anthropic-messages", "openai-responses", "openai-chat"];
 
@@ -73,6 +76,20 @@ pub(crate) async fn ask(client: &Client) -> Result<ModelReply, CallFailure> {
     client.complete(request(), signal).await
 }
 
+/// A client that is answered from what another one recorded.
+pub(crate) fn replaying(wire: &str, cassette: Cassette) -> Client {
+    let document = document(wire, "https://models.example", "  key: none\n  price: free\n");
+    Client::replaying(document, cassette, Arc::new(StillClock::default()), Arc::new(NoChance)).unwrap()
+}
+
+/// A cassette as it stands in a file.
+pub(crate) fn written(cassette: &Cassette) -> String {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("cassette.json");
+    cassette.write(&path).unwrap();
+    std::fs::read_to_string(&path).unwrap()
+}
+
 /// How a connection is answered.
 #[derive(Clone)]
 pub(crate) enum Play {
@@ -118,7 +135,7 @@ impl Server {
 
 pub(crate) fn client_of(document: ModelAgentDocument) -> (Client, Arc<StillClock>) {
     let clock = Arc::new(StillClock::default());
-    let environment = |name: &str| (name == "KEY").then(|| "CANARY-0123456789-key".to_owned());
+    let environment = |name: &str| (name == "KEY").then(|| KEY.to_owned());
     let waits: Arc<dyn Clock> = clock.clone();
     (Client::new(document, &environment, waits, Arc::new(NoChance), 0).unwrap(), clock)
 }

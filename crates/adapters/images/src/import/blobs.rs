@@ -17,7 +17,7 @@ use crate::import::archive::{Archive, Fault, Kind, Member};
 use crate::import::bounds::Allowance;
 use crate::import::error::EntryFault;
 use crate::import::layer::Untaken;
-use crate::import::tree::parts;
+use crate::import::member_path::parts;
 use crate::import::{Descriptor, ImportError};
 use crate::limits;
 

@@ -12,8 +12,8 @@ use ambit_ports::images::ImageError;
 use crate::import::archive::{Archive, Fault, Kind, Member};
 use crate::import::bounds::{Allowance, Passed};
 use crate::import::error::EntryFault;
-use crate::import::spool::{Spool, Unspooled};
-use crate::import::tree::{Content, climbs_out, parts};
+use crate::import::member_path::{climbs_out, parts};
+use crate::import::spool::{Content, Spool, Unspooled};
 use crate::limits;
 
 const WHITEOUT: &[u8] = b".wh.";

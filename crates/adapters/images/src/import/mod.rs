@@ -12,6 +12,7 @@ mod furnish;
 mod inflate;
 mod layer;
 mod layout;
+mod member_path;
 mod pax;
 mod platform;
 mod spool;
@@ -42,8 +43,8 @@ use crate::import::spool::Spool;
 use crate::import::tree::{Refused, Tree};
 use crate::left_out::LeftOut;
 use crate::limits;
-use crate::manifest::{failed_at, open_regular};
 use crate::origin::{ImportedOrigin, Omissions, SourceFormat};
+use crate::regular::{failed_at, open_regular};
 
 /// What to import.
 #[derive(Clone, Debug)]

@@ -7,7 +7,17 @@ use std::path::{Path, PathBuf};
 
 use ambit_ports::images::ImageError;
 
-use crate::manifest::failed_at;
+use crate::regular::failed_at;
+
+/// The content of a file, and what of it an image does not keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Content {
+    pub(crate) id: ContentId,
+    pub(crate) size_bytes: u64,
+    pub(crate) is_executable: bool,
+    pub(crate) had_set_id: bool,
+    pub(crate) had_attributes: bool,
+}
 
 /// A directory of contents, numbered as they came.
 #[derive(Debug)]

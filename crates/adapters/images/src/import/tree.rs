@@ -1,13 +1,13 @@
 //! The root file system that the layers make, in memory: nothing of an archive is written before all of it is known.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
-use std::path::{Component, Path, PathBuf};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use crate::import::bounds::{Allowance, Passed};
 use crate::import::error::EntryFault;
 use crate::import::layer::{Layer, Put};
-use crate::import::spool::ContentId;
+use crate::import::spool::Content;
 
 /// The names of a directory.
 pub(crate) type Children = BTreeMap<OsString, Node>;
@@ -20,16 +20,6 @@ pub(crate) enum Node {
     Link(PathBuf),
     /// A file that is made for the image.
     Made(&'static str),
-}
-
-/// The content of a file, and what of it an image does not keep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Content {
-    pub(crate) id: ContentId,
-    pub(crate) size_bytes: u64,
-    pub(crate) is_executable: bool,
-    pub(crate) had_set_id: bool,
-    pub(crate) had_attributes: bool,
 }
 
 /// Why a change cannot be made.
@@ -202,41 +192,4 @@ impl Tree {
         nodes.sort_by(|(one, _), (other, _)| one.cmp(other));
         nodes
     }
-}
-
-/// The plain parts of a path of an archive, without `.` and empty ones.
-pub(crate) fn parts(bytes: &[u8]) -> Result<PathBuf, EntryFault> {
-    use std::os::unix::ffi::OsStrExt;
-
-    if bytes.starts_with(b"/") {
-        return Err(EntryFault::Absolute);
-    }
-    let mut path = PathBuf::new();
-    for part in bytes.split(|byte| *byte == b'/').filter(|part| !matches!(*part, b"" | b".")) {
-        if part == b".." {
-            return Err(EntryFault::Climbs);
-        }
-        if part.contains(&0) || part.len() > crate::limits::NAME_BYTES {
-            return Err(EntryFault::Name);
-        }
-        path.push(OsStr::from_bytes(part));
-    }
-    if bytes.is_empty() || path.as_os_str().len() > crate::limits::IMPORTED_PATH_BYTES {
-        return Err(EntryFault::Name);
-    }
-    Ok(path)
-}
-
-/// Whether the target of a symbolic link climbs above the root, as its text has it.
-pub(crate) fn climbs_out(link: &Path, target: &Path) -> bool {
-    let mut depth = if target.is_absolute() { 0 } else { link.iter().count().saturating_sub(1) };
-    for part in target.components() {
-        match part {
-            Component::Normal(_) => depth += 1,
-            Component::ParentDir if depth == 0 => return true,
-            Component::ParentDir => depth -= 1,
-            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
-        }
-    }
-    false
 }

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 
 use ambit_ports::images::ImageError;
 
+use crate::import::spool::Content;
 use crate::import::spool::{ContentId, Spool};
-use crate::import::tree::{Content, Node, Tree};
-use crate::manifest::failed_at;
+use crate::import::tree::{Node, Tree};
+use crate::regular::failed_at;
 use crate::stage::{DIRECTORY_MODE, finish_file, set_time};
 
 /// Writes `tree` to `root`, which must not exist. Contents are moved out of the spool.

@@ -147,7 +147,7 @@ fn leaves(path: &Path, target: &Path) -> bool {
 /// Opens a regular file and reads it whole, if it has at most `limit` bytes.
 pub(super) fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>, VolumeCaptureError> {
     use std::io::Read;
-    let file = crate::manifest::open_regular(path).map_err(unreadable(path.to_path_buf()))?;
+    let file = crate::regular::open_regular(path).map_err(unreadable(path.to_path_buf()))?;
     let mut bytes = Vec::new();
     file.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable(path.to_path_buf()))?;
     if bytes.len() as u64 > limit {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::VolumeCaptureError;
 use crate::limits;
-use crate::manifest::failed_at;
+use crate::regular::failed_at;
 use crate::stage::{DIRECTORY_MODE, create, finish_file, set_time};
 
 /// A tree below a directory of its own. Every path is relative to it and goes through no link: a name is made once, and

@@ -24,7 +24,8 @@ use super::new_tree::NewTree;
 use super::{VolumeCaptureError, VolumeReport, VolumeRequest, source};
 use crate::directory::{Directory, invalid, read_small, write_new};
 use crate::limits;
-use crate::manifest::{Tree, failed_at};
+use crate::manifest::Tree;
+use crate::regular::failed_at;
 
 /// The blocking half of the volumes of [`DirectoryImages`](crate::DirectoryImages).
 #[derive(Clone, Debug)]

@@ -31,6 +31,7 @@ mod roles {
     pub(crate) mod hoarder;
     pub(crate) mod launcher;
     pub(crate) mod memory;
+    pub(crate) mod mounts;
     pub mod prober;
     #[expect(unsafe_code, reason = "the system calls that no safe wrapper covers")]
     pub mod raw;

@@ -227,7 +227,7 @@ async fn the_init_is_out_of_reach() {
 }
 
 // proves E-J03 E-J04
-// break crates/adapters/sandbox-linux/guest/src/roles/root.rs: `const READ_ONLY: u32 = sys::MOUNT_ATTR_RDONLY | sys::MOUNT_ATTR_NOSUID | sys::MOUNT_ATTR_NODEV;` -> `const READ_ONLY: u32 = sys::MOUNT_ATTR_NOSUID | sys::MOUNT_ATTR_NODEV;`
+// break crates/adapters/sandbox-linux/guest/src/roles/mounts.rs: `const READ_ONLY: u32 = sys::MOUNT_ATTR_RDONLY | sys::MOUNT_ATTR_NOSUID | sys::MOUNT_ATTR_NODEV;` -> `const READ_ONLY: u32 = sys::MOUNT_ATTR_NOSUID | sys::MOUNT_ATTR_NODEV;`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_give_no_power() {
     hold(confinement::files_give_no_power).await;

@@ -105,7 +105,7 @@ fn document(arguments: &UseArgs) -> Result<String, Failure> {
         .take(64)
         .collect();
     let metadata = json!({"name": named.trim_start_matches(['.', '-'])});
-    let document = json!({"apiVersion": ambit_blueprint::API_VERSION, "kind": "ModelAgent", "metadata": metadata, "spec": spec});
+    let document = json!({"apiVersion": ambit_blueprint::API_VERSION, "kind": ambit_agent_models::KIND, "metadata": metadata, "spec": spec});
     Ok(written(&document))
 }
 

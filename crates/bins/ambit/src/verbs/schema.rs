@@ -24,6 +24,7 @@ fn schemas() -> Vec<(&'static str, Value)> {
     let mut all: Vec<(&'static str, Value)> =
         DocumentKind::ALL.iter().map(|kind| (kind.as_str(), schema(*kind))).collect();
     all.push((ambit_agent_scripted::KIND, ambit_agent_scripted::schema()));
+    all.push((ambit_agent_models::KIND, ambit_agent_models::schema()));
     all
 }
 

@@ -125,6 +125,7 @@ fn command(home: &Path, project: &str) -> Command {
         .env("AMBIT_HOME", home)
         .env("AMBIT_ORG", "acme")
         .env("AMBIT_PROJECT", project)
+        .env("XDG_CONFIG_HOME", "/nonexistent/config")
         .stdin(Stdio::null());
     command
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Event;
+use super::{Event, filler_words};
 use crate::answer::{Answer, Arguments, pieces};
 use crate::script::Stop;
 
@@ -102,7 +102,7 @@ pub(super) fn filler_event(number: u64) -> Event {
         "object": "chat.completion.chunk",
         "created": CREATED,
         "model": "filler",
-        "choices": [{"index": 0, "delta": {"content": "and so on "}, "finish_reason": null}],
+        "choices": [{"index": 0, "delta": {"content": filler_words()}, "finish_reason": null}],
     }))
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Event, Rejection};
+use super::{Event, Rejection, filler_words};
 use crate::answer::{Answer, Arguments, PlacedCall, pieces};
 use crate::script::Stop;
 
@@ -74,7 +74,7 @@ pub(super) fn events(answer: &Answer) -> Vec<Event> {
 }
 
 pub(super) fn filler_event() -> Event {
-    of_block("content_block_delta", 0, "delta", json!({"type": "text_delta", "text": "and so on "}))
+    of_block("content_block_delta", 0, "delta", json!({"type": "text_delta", "text": filler_words()}))
 }
 
 fn of_block(name: &'static str, index: usize, field: &str, value: Value) -> Event {

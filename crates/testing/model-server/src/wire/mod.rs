@@ -49,6 +49,11 @@ impl Event {
     }
 }
 
+/// Few enough for an event to be small, and enough for a client to have had its fill before long.
+fn filler_words() -> String {
+    "and so on ".repeat(40)
+}
+
 impl Wire {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Messages, Self::Responses, Self::Chat];

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Event;
+use super::{Event, filler_words};
 use crate::answer::{Answer, Arguments, PlacedCall, pieces};
 use crate::script::Stop;
 
@@ -45,7 +45,7 @@ pub(super) fn filler_event(number: u64, index: usize) -> Event {
         "item_id": format!("msg_{number:012}"),
         "output_index": 0,
         "content_index": 0,
-        "delta": "and so on ",
+        "delta": filler_words(),
         "logprobs": [],
         "sequence_number": index,
     });

@@ -11,8 +11,8 @@ use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat, symlinkat};
 use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, UnmountFlags, open_tree, unmount};
 
+use crate::roles::mounts::{READ_ONLY, Source, attach, temporary};
 use crate::roles::raw::{self, Reach};
-use crate::roles::root::{READ_ONLY, Source, attach, temporary};
 use crate::roles::text::Text;
 use crate::wire::DECLARED_VOLUMES;
 

@@ -19,8 +19,9 @@ use crate::Step;
 use crate::roles::declared::Declared;
 use crate::roles::launcher::Launcher;
 use crate::roles::memory::Memory;
+use crate::roles::mounts::{self, Source};
 use crate::roles::raw::{self, Fresh};
-use crate::roles::root::{self, At, Source};
+use crate::roles::root::{self, At};
 use crate::roles::supervisor::{PAUSE_US, Supervised, kill_the_rest};
 use crate::roles::volumes::{self, Mounted};
 use crate::socket;
@@ -65,7 +66,7 @@ fn be_born(mapped: &OwnedFd, request: Spawn) -> Result<(), Failed> {
     root::enter(request.counted)?;
     if !request.by_path {
         // Nothing of the host is held while the guest waits, and nothing is left to take away when a run asks for it.
-        root::leave_host().at(Step::HostRoot)?;
+        mounts::leave_host().at(Step::HostRoot)?;
     }
     leave_the_hosts_streams().at(Step::Devices)?;
     // Only now: while a process cannot be dumped, its own files in /proc belong to somebody else.

@@ -10,7 +10,8 @@ use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use crate::Step;
 use crate::roles::copy;
 use crate::roles::declared::Declared;
-use crate::roles::root::{At, attach, temporary};
+use crate::roles::mounts::{attach, temporary};
+use crate::roles::root::At;
 use crate::roles::text::Text;
 use crate::wire::{Failed, Volumes};
 
