@@ -38,6 +38,7 @@ pub(crate) struct Cli {
 }
 
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every command")]
 pub(crate) struct Global {
     /// Answer in JSON.
     #[arg(long, global = true)]

@@ -62,7 +62,7 @@ fn keep(config: &UserConfig, arguments: &UseArgs) -> Result<Answer, Failure> {
     }
     write_own(&file, text.as_bytes())?;
     let answer = show(&file)?;
-    Ok(Answer::new(format!("kept in {}\n{}", file.display(), answer.text), answer.json))
+    Ok(Answer::new(format!("kept in {}\n{}", file.display(), answer.text), answer.json).prose())
 }
 
 fn document(arguments: &UseArgs) -> Result<String, Failure> {

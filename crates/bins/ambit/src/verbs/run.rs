@@ -194,5 +194,6 @@ async fn revise(context: &Context, arguments: ReviseArgs) -> Result<Answer, Fail
     Ok(Answer::new(
         text,
         json!({"request": request, "case": wish.case, "revision": wish.revision, "blueprintDigest": wish.digest}),
-    ))
+    )
+    .prose())
 }
