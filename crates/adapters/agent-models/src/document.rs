@@ -143,6 +143,12 @@ impl ModelAgentDocument {
         self.name.as_str()
     }
 
+    /// Where the key is, in the words of the document: `env:NAME`, `file:/absolute/path` or `none`. Never the key.
+    #[must_use]
+    pub fn key_reference(&self) -> String {
+        self.key.to_string()
+    }
+
     /// The digest of everything that it says, in canonical form: the reference to the key, never the key.
     #[must_use]
     pub const fn digest(&self) -> Digest {

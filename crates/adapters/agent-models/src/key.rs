@@ -35,6 +35,16 @@ impl Secret {
     }
 }
 
+impl fmt::Display for KeyReference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Environment(name) => write!(f, "env:{name}"),
+            Self::File(path) => write!(f, "file:{}", path.display()),
+            Self::Nowhere => f.write_str("none"),
+        }
+    }
+}
+
 impl KeyReference {
     /// Reads `env:NAME`, `file:/absolute/path` or `none`.
     pub(crate) fn parse(text: &str) -> Result<Self, ModelAgentError> {

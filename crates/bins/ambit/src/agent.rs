@@ -10,6 +10,7 @@ use ambit_agent_scripted::{ScriptedAgent, Transcript, TranscriptError};
 use ambit_blueprint::read_untyped;
 use ambit_ids::{AgentId, MicroUsd, limits};
 use ambit_ports::agent::Agent;
+use ambit_run::AgentPin;
 use ambit_runtime_system::{SystemClock, SystemEntropy};
 
 use crate::config::UserConfig;
@@ -42,6 +43,13 @@ pub(crate) fn chosen(
         None => own(config)?,
     };
     Ok((agent(&file, 0)?, file))
+}
+
+/// The option that names this agent, in a command that is told for copying: none where it is the user's own.
+pub(crate) fn option(pinned: &AgentPin) -> &'static str {
+    let kept = UserConfig::find().and_then(|config| agent(&own(&config)?, 0));
+    let is_own = kept.is_ok_and(|kept| *kept.id() == pinned.id && kept.definition() == pinned.definition);
+    if is_own { "" } else { " --agent FILE" }
 }
 
 /// The file of the user's own agent.

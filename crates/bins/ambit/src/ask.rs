@@ -35,11 +35,17 @@ async fn answered(prompt: &str) -> Result<String, Failure> {
     }
 }
 
-/// Whether a person agrees. Whatever is no clear yes is no.
+/// Whether a person agrees. The end of what is typed is no; what is neither yes nor no is asked again.
 pub(crate) async fn agrees(question: &str) -> Result<bool, Failure> {
     show(&format!("\n{question}"));
-    let answer = answered("[y/N] ").await?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    loop {
+        let answer = answered("[y/N] ").await?;
+        match answer.trim().to_ascii_lowercase().as_str() {
+            "y" | "yes" => return Ok(true),
+            "" | "n" | "no" => return Ok(false),
+            _ => show("y for yes, n for no"),
+        }
+    }
 }
 
 /// Which of several answers a person chooses, counted from 0. An empty answer is the first.

@@ -16,7 +16,7 @@ pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
 pub(crate) use images::{ImageVerb, ImportArgs};
 pub(crate) use model::{ModelVerb, UseArgs};
 pub(crate) use profile_arg::ProfileArg;
-pub(crate) use runs::{ReviseArgs, RunVerb, StartArgs};
+pub(crate) use runs::{DEFAULT_PROFILE, ReviseArgs, RunVerb, StartArgs};
 pub(crate) use volumes::{KindArg, VolumeVerb};
 
 /// The variable that names the organisation, and the organisation where nothing does.
@@ -38,6 +38,7 @@ pub(crate) struct Cli {
 }
 
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every command")]
 pub(crate) struct Global {
     /// Answer in JSON.
     #[arg(long, global = true)]
@@ -146,7 +147,8 @@ pub(crate) enum ApproverVerb {
 
 #[derive(Args, Debug)]
 pub(crate) struct CredentialArgs {
-    /// The file with the approver's credential; without it, it is asked for at the terminal.
+    /// The file with the approver's credential [default: approver.key in the user's configuration of ambit, where it
+    /// approves here; or else it is asked for at the terminal].
     #[arg(long, value_name = "FILE")]
     pub(crate) credential_file: Option<PathBuf>,
 }

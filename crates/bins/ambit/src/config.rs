@@ -42,11 +42,21 @@ impl UserConfig {
     /// what a repository holds can be read by agents and written by whoever writes to it.
     pub(crate) fn must_lie_outside(&self, context: &Context, root: &Path) -> Result<(), Failure> {
         let place = resolved(&self.0);
-        for (holder, what) in [(context.home.path(), "the state of this program"), (root, "the repository")] {
+        let mend =
+            "go to the directory of the project, or set XDG_CONFIG_HOME to a directory outside of this one";
+        for (holder, what, mend) in [
+            (
+                context.home.path(),
+                "where the state is kept",
+                "set XDG_CONFIG_HOME to a directory outside of it",
+            ),
+            (root, "which a run would read", mend),
+        ] {
             if place.starts_with(resolved(holder)) {
-                let message = format!("{} lies in {what}, and holds a credential", self.0.display());
+                let (place, holder) = (self.0.display(), holder.display());
+                let message = format!("{place} holds a credential, and lies within {holder}, {what}");
                 return Err(Failure::new("USAGE_CONFIG_EXPOSED", message)
-                    .help("nothing was changed; set XDG_CONFIG_HOME to a directory outside of both"));
+                    .help(format!("nothing was changed; {mend}")));
             }
         }
         Ok(())
@@ -78,6 +88,21 @@ impl UserConfig {
             .await
             .map_err(|error| Failure::of(error.code(), &error))?;
         Ok(credential)
+    }
+
+    /// The credential of the user, if there is one and it approves in the project.
+    pub(crate) async fn known_approver(
+        &self,
+        context: &Context,
+        services: &Services,
+    ) -> Result<Option<ApproverCredential>, Failure> {
+        if self.approver_key().symlink_metadata().is_err() {
+            return Ok(None);
+        }
+        let credential = self.credential(services)?;
+        let project = services.project(&context.scope).await?;
+        let key = credential.public_key();
+        Ok(project.approvers().any(|(_, known)| *known == key).then_some(credential))
     }
 
     fn credential(&self, services: &Services) -> Result<ApproverCredential, Failure> {

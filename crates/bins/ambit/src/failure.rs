@@ -6,7 +6,7 @@ use std::fmt;
 use ambit_blueprint::{DocumentError, closest};
 use serde_json::{Value, json};
 
-use crate::terminal::{counted, printable, printable_json};
+use crate::terminal::{columns, counted, folded, printable, printable_json};
 
 /// The exit codes. They are part of the interface and never change their meaning.
 pub(crate) mod exit {
@@ -115,7 +115,12 @@ impl Failure {
 
     /// What is written to standard error.
     pub(crate) fn told(&self, json: bool) -> String {
-        if json { printable_json(&self.to_json()) } else { printable(&format!("{self}\n")) }
+        match (json, &self.document) {
+            (true, _) => printable_json(&self.to_json()),
+            // The lines of a document, and what points at them, keep their columns.
+            (false, Some(_)) => printable(&format!("{self}\n")),
+            (false, None) => folded(&printable(&format!("{self}\n")), columns(std::io::stderr())),
+        }
     }
 
     fn to_json(&self) -> Value {

@@ -14,6 +14,7 @@ mod context;
 mod cost;
 mod credential;
 mod decision;
+mod ending;
 mod failure;
 mod home;
 mod input_file;

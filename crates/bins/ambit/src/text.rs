@@ -9,6 +9,7 @@ use ambit_revision::LineCounts;
 use ambit_run::{CallDecided, CallOutcome, Event, Observation, ToolCall};
 
 use crate::context::ambit;
+use crate::ending::Ending;
 use crate::terminal::counted;
 
 /// What a person reads of an event; `None` for events that only keep the books.
@@ -36,7 +37,9 @@ pub(crate) fn line(event: &Event) -> Option<String> {
         Event::LimitReached { limit } => format!("budget     {limit} is reached"),
         Event::CancelRequested { by } => format!("cancel     asked for by {by}"),
         Event::Stopping { reason } => format!("stopping   {reason}"),
-        Event::ProcessesTerminated { killed, .. } => format!("cleanup    {killed} processes stopped"),
+        Event::ProcessesTerminated { killed, .. } => {
+            format!("cleanup    {killed} {} stopped", if *killed == 1 { "process" } else { "processes" })
+        }
         Event::TraceExported { artifact } => format!("cleanup    trace kept as {}", artifact.short()),
         Event::SandboxDestroyed { .. } => "cleanup    nothing of the sandbox is left".to_owned(),
         Event::CleanupFailed { code } => format!("cleanup    failed: {code}"),
@@ -106,7 +109,7 @@ fn observed(observation: &Observation) -> String {
     }
 }
 
-fn first_line(text: &str) -> &str {
+pub(crate) fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
@@ -121,20 +124,27 @@ pub(crate) struct Sections {
     pub(crate) lines: Option<LineCounts>,
     /// What it cost.
     pub(crate) cost: String,
+    /// Why it ended, in words.
+    pub(crate) ending: Option<Ending>,
 }
 
 /// A run as a page of text. Whoever followed it gets the short form, which is about what came of it.
 pub(crate) fn run_page(view: &RunView, sections: &Sections, is_short: bool, now: UnixMs) -> String {
-    let Sections { calls, asked, lines, cost } = sections;
+    let Sections { calls, asked, lines, cost, ending } = sections;
     let mut page = String::new();
     let name = view.name.as_deref().map(|name| format!("{name}  ")).unwrap_or_default();
     let _ = writeln!(page, "{name}{}  {}", view.run, view.phase);
     if let Some(reason) = &view.stop_reason {
         let _ = writeln!(page, "reason       {reason}");
     }
+    if let Some(Ending { why, mend }) = ending {
+        let _ = writeln!(page, "             {why}{}", left_of_limit(view));
+        let _ = writeln!(page, "mend         {mend}");
+    }
     let _ = writeln!(page, "goal         {}", first_line(&view.goal));
     if view.awaiting != "nobody" {
-        let _ = writeln!(page, "waits for    the {}: {}", view.awaiting, view.awaiting_what);
+        let article = if view.awaiting == "person" { "a" } else { "the" };
+        let _ = writeln!(page, "waits for    {article} {}: {}", view.awaiting, view.awaiting_what);
     }
     if !is_short {
         let (blueprint, digest) = (&view.pins.blueprint, view.pins.blueprint_digest.short());
@@ -185,6 +195,18 @@ pub(crate) fn run_page(view: &RunView, sections: &Sections, is_short: bool, now:
     page
 }
 
+/// What was left of the limit that ended a run, if one did.
+fn left_of_limit(view: &RunView) -> String {
+    let named = |limit: &&LimitView| {
+        view.stop_reason.as_deref().is_some_and(|reason| reason == format!("budget ({})", limit.limit))
+    };
+    view.remaining_budget
+        .iter()
+        .find(named)
+        .map(|limit| format!("; left: {}", left(limit)))
+        .unwrap_or_default()
+}
+
 fn plan_and_gates(view: &RunView) -> String {
     let mut page = String::new();
     if !view.plan.is_empty() {
@@ -204,7 +226,8 @@ fn plan_and_gates(view: &RunView) -> String {
     for gate in &view.gates {
         let state = if gate.running { "running" } else { &gate.status };
         let attempts: Vec<&str> = gate.attempts.iter().map(|attempt| attempt.ended.as_str()).collect();
-        let _ = writeln!(page, "  {:<28} {:<8} {}", gate.gate, state, attempts.join(", "));
+        let row = format!("  {:<28} {:<8} {}", gate.gate, state.replace('-', " "), attempts.join(", "));
+        let _ = writeln!(page, "{}", row.trim_end());
     }
     page
 }
@@ -242,7 +265,7 @@ pub(crate) fn next_steps(view: &RunView) -> String {
             "the trace, and the revision as it was left, which is not preview-ready"
         };
         let _ = writeln!(text, "kept         {kept}; {base} is as it was");
-        let _ = writeln!(text, "next         {ambit} run show {named}   every call, and why one was denied");
+        let _ = writeln!(text, "next         {ambit} run show {named}   every decision");
         let failed = view.gates.iter().find(|gate| !gate.attempts.is_empty() && gate.status != "passed");
         if let Some(failed) = failed {
             let gate = &failed.gate;
@@ -255,16 +278,15 @@ pub(crate) fn next_steps(view: &RunView) -> String {
     text
 }
 
-/// What is said of a run that nobody drives: why, as far as it is known, and what goes on with it.
-pub(crate) fn left_alone(view: &RunView, is_gone: bool) -> String {
+/// What is said of a run that nobody drives: why, as far as it is known, and what goes on with it, by the agent that this
+/// option names.
+pub(crate) fn left_alone(view: &RunView, is_gone: bool, agent: &str) -> String {
     let (ambit, named) = (ambit_of(view), view.name.as_deref().unwrap_or(view.run.as_str()));
     let why =
         if is_gone { "the process that drove it is gone" } else { "no process holds its lease any more" };
     let mut text = format!("\nnobody drives this run now: {why}\n");
-    let _ = writeln!(
-        text,
-        "next         {ambit} run resume {named} --agent FILE   goes on with it, by the same agent"
-    );
+    let _ =
+        writeln!(text, "next         {ambit} run resume {named}{agent}   goes on with it, by the same agent");
     if view.awaiting == "person" {
         let _ = writeln!(text, "             after its approval is decided, which waits for that");
     }

@@ -7,6 +7,9 @@ use clap::{Args, Subcommand};
 
 use super::ProfileArg;
 
+/// The profile of a run whose start names none.
+pub(crate) const DEFAULT_PROFILE: &str = "secure-generation-v1";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunVerb {
     /// Start a run and stay with it until it is over.
@@ -60,7 +63,7 @@ pub(crate) struct StartArgs {
     #[arg(long, short, conflicts_with = "blueprint")]
     pub(crate) yes: bool,
     /// The approved blueprint, in the place of a goal.
-    #[arg(long, requires_all = ["base", "agent"])]
+    #[arg(long, requires = "base")]
     pub(crate) blueprint: Option<BlueprintId>,
     /// The digest of the blueprint that is meant [default: the newest that is registered].
     #[arg(long, requires = "blueprint")]
@@ -72,9 +75,9 @@ pub(crate) struct StartArgs {
     #[arg(long, requires = "blueprint", value_name = "FILE")]
     pub(crate) catalog: Option<PathBuf>,
     /// The execution profile, or the file of one to register first (with a `/`, or ending in .yaml, .yml or .json).
-    #[arg(long, requires = "blueprint", value_name = "PROFILE|FILE", default_value = "secure-generation-v1")]
+    #[arg(long, requires = "blueprint", value_name = "PROFILE|FILE", default_value = DEFAULT_PROFILE)]
     pub(crate) profile: ProfileArg,
-    /// The agent [default, of a goal: agent.yaml in the user's configuration of ambit].
+    /// The agent [default: agent.yaml in the user's configuration of ambit].
     #[arg(long, value_name = "FILE")]
     pub(crate) agent: Option<PathBuf>,
     /// The most model steps.

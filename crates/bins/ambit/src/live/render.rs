@@ -39,6 +39,7 @@ pub(super) fn render(live: &LiveState, now: UnixMs, screen: Screen) -> Frame {
         Part::new(4, budget::lines(&view, screen)),
         Part::new(1, who::lines(live, &view, now, screen)),
         Part::new(2, who::decide(live, &view, screen)),
+        Part::new(5, who::or_deny(live, &view, screen)),
         Part::new(0, question(live, screen)),
     ];
     Frame { lines: fitted(parts, screen.rows()) }

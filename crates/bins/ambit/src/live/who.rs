@@ -4,7 +4,7 @@ use ambit_run::{PendingApproval, Stage, State};
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::frame::{Screen, notable, plain, row, strong};
+use super::frame::{Screen, notable, plain, quiet, row, strong};
 use super::render::clock;
 use super::state::LiveState;
 use crate::context::ambit;
@@ -62,6 +62,15 @@ pub(super) fn decide(live: &LiveState, view: &RunView, screen: Screen) -> Vec<Li
     let ambit = ambit(&view.organization, &view.project);
     let words = format!("{ambit} approve {} --digest {}", pending.proposal, pending.digest);
     screen.command(&words).into_iter().flatten().map(Line::from).collect()
+}
+
+/// That a person may say no as easily, where it is told how to say yes.
+pub(super) fn or_deny(live: &LiveState, view: &RunView, screen: Screen) -> Vec<Line<'static>> {
+    if decide(live, view, screen).is_empty() {
+        return Vec::new();
+    }
+    let told = screen.cut("the same with deny denies it", screen.text_columns());
+    rows("", vec![told], quiet())
 }
 
 fn rows(label: &str, lines: Vec<String>, style: Style) -> Vec<Line<'static>> {

@@ -27,7 +27,7 @@ pub(crate) async fn decide(
         )
         .help("look at the proposal again with `ambit run show`, and quote its digest"));
     }
-    let credential = credential(context, &arguments.credential).await?;
+    let credential = credential(context, &services, &arguments.credential).await?;
     let verdict = if approve { ApprovalVerdict::Approved } else { ApprovalVerdict::Rejected };
     let (approver, signature) = services
         .projects
@@ -55,7 +55,8 @@ pub(crate) async fn decide(
     Ok(Answer::new(
         format!("{} is {} by {approver}, {state}\n", pending.proposal, verdict.as_str()),
         json!({"proposal": pending.proposal, "decision": verdict.as_str(), "approver": approver, "taken": taken}),
-    ))
+    )
+    .prose())
 }
 
 /// Leaves a decision for the run, which takes the first one. The same decision is left once; another one is refused.

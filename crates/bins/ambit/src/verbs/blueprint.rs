@@ -34,7 +34,7 @@ pub(crate) async fn run(context: &Context, verb: BlueprintVerb) -> Result<Answer
         BlueprintVerb::Approve { file, credential: named } => {
             let blueprint = read_document(&file, Blueprint::parse)?;
             let services = context.open()?;
-            let credential = credential(context, &named).await?;
+            let credential = credential(context, &services, &named).await?;
             let digest = services
                 .projects
                 .approve(&context.scope, &blueprint, &credential)

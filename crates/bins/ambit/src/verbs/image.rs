@@ -54,7 +54,8 @@ pub(crate) async fn run(context: &Context, verb: ImageVerb) -> Result<Answer, Fa
             for (why, names) in &left_out {
                 text.push_str(&format!("without {}: {why}\n", names.join(" ")));
             }
-            Ok(Answer::new(text, json!({"image": image, "reused": report.reused, "leftOut": left_out})))
+            Ok(Answer::new(text, json!({"image": image, "reused": report.reused, "leftOut": left_out}))
+                .prose())
         }
         ImageVerb::Import(arguments) => import::run(context, &services, arguments).await,
         ImageVerb::Show { image } => show::run(context, &services, &image).await,

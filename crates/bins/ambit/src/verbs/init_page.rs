@@ -38,8 +38,12 @@ impl Proposal<'_> {
         let longest = plan.gates.iter().map(|gate| gate.resources.memory_mib).max().unwrap_or(0);
         let _ = writeln!(page, "\na patch may touch   {}", plan.scope.join("  "));
         let _ = writeln!(page, "and never           {}", plan.protected.join("  "));
-        let manifests = if plan.manifests.is_empty() { "none".to_owned() } else { plan.manifests.join("  ") };
-        let _ = writeln!(page, "dependencies        none may be added (declared in: {manifests})");
+        let manifests = if plan.manifests.is_empty() {
+            "; no file was seen that declares any".to_owned()
+        } else {
+            format!(" (declared in: {})", plan.manifests.join("  "))
+        };
+        let _ = writeln!(page, "dependencies        none may be added{manifests}");
         let _ = writeln!(page, "tools               {}", self.tools());
         if !plan.volumes.is_empty() {
             let volumes: Vec<&str> = plan.volumes.iter().map(|volume| volume.as_str()).collect();

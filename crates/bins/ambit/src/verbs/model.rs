@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ambit_agent_models::{ModelAgentDocument, Wire};
-use ambit_ids::limits;
+use ambit_ids::{MicroUsd, limits};
 use ambit_ports::runtime::Clock as _;
 use ambit_runtime_system::SystemClock;
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ fn keep(config: &UserConfig, arguments: &UseArgs) -> Result<Answer, Failure> {
     }
     write_own(&file, text.as_bytes())?;
     let answer = show(&file)?;
-    Ok(Answer::new(format!("kept in {}\n{}", file.display(), answer.text), answer.json))
+    Ok(Answer::new(format!("kept in {}\n{}", file.display(), answer.text), answer.json).prose())
 }
 
 fn document(arguments: &UseArgs) -> Result<String, Failure> {
@@ -132,14 +132,21 @@ fn show(file: &Path) -> Result<Answer, Failure> {
     let document = ModelAgentDocument::read(file, &bytes).map_err(|error| refused(file, error))?;
     let pricing = document.pricing(SystemClock.now()).map_err(|error| refused(file, error))?;
     let quote = pricing.quote(document.request_bound_tokens(), document.max_output_tokens().into());
+    let cost = if quote == MicroUsd::ZERO {
+        "costs nothing".to_owned()
+    } else {
+        format!("costs at most {quote} USD, which is reserved before it is asked")
+    };
     let text = format!(
-        "model        {} over {}\nat           {}\na turn       costs at most {quote}, which is reserved before it is asked\n",
+        "model        {} over {}\nat           {}\nkey          {}\na turn       {cost}\n",
         document.model(),
         document.wire(),
-        document.base_url()
+        document.base_url(),
+        document.key_reference()
     );
     let json = json!({
         "file": file, "model": document.model(), "wire": document.wire().to_string(), "baseUrl": document.base_url(),
+        "key": document.key_reference(),
         "turnQuoteMicroUsd": quote, "digest": document.digest(),
     });
     Ok(Answer::new(text, json).prose())

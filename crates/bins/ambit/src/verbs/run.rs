@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ambit_blueprint::{BudgetCeilings, PolicyRef};
@@ -7,12 +7,12 @@ use ambit_ids::{RevisionId, RunName};
 use ambit_orchestrator::{StartError, StartRun, Started};
 use ambit_ports::agent::Agent;
 use ambit_projects::Wish;
-use ambit_run::{AgentPin, State};
+use ambit_run::{AgentPin, ProfilePin, State};
 use serde_json::json;
 
-use crate::agent::{agent as agent_of, own};
+use crate::agent::{self, agent as agent_of, own};
 use crate::answer::Answer;
-use crate::cli::{ReviseArgs, RunVerb, StartArgs};
+use crate::cli::{DEFAULT_PROFILE, ReviseArgs, RunVerb, StartArgs};
 use crate::compose::Services;
 use crate::config::UserConfig;
 use crate::context::{Context, ambit_in};
@@ -41,13 +41,12 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
     // Whatever can be wrong with the command itself is, before anything is kept for it.
     let ceilings = BudgetCeilings::of_start_command(arguments.max_steps, arguments.max_cost_usd)
         .map_err(|error| Failure::of("USAGE_BUDGET", &error))?;
-    let (Some(blueprint), Some(base), Some(agent)) = (arguments.blueprint, arguments.base, arguments.agent)
-    else {
-        return Err(Failure::new("USAGE_MISSING_ARGUMENT", "--blueprint needs --base and --agent"));
+    let (Some(blueprint), Some(base)) = (arguments.blueprint, arguments.base) else {
+        return Err(Failure::new("USAGE_MISSING_ARGUMENT", "--blueprint needs --base"));
     };
     let name = arguments.words.map(RunName::new).transpose();
     let name = name.map_err(|error| Failure::of("USAGE_VALUE", &error))?;
-    let file = agent;
+    let file = named_or_own(arguments.agent.as_deref())?;
     let agent = agent_of(&file, 0)?;
     let brought = Brought::read(&arguments.profile, arguments.catalog.as_deref())?;
     let services = context.open()?;
@@ -97,6 +96,11 @@ pub(crate) async fn drive_begun(
     drive(context, services, &started.run, agent_of(file, turns(&state))?).await
 }
 
+/// The file of the agent that was named, or else of the user's own.
+fn named_or_own(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    named.map_or_else(|| own(&UserConfig::find()?), |file| Ok(file.to_owned()))
+}
+
 /// The turns that a run has had.
 fn turns(state: &State) -> u32 {
     state.dossier().map_or(0, |dossier| dossier.turns)
@@ -142,11 +146,14 @@ async fn resume(context: &Context, named: &str, agent: Option<&Path>) -> Result<
     if matches!(state, State::Ended(_)) && project.closed(&run.run).is_some() {
         return Ok(shown(&services, &run, &state).await?.last_line());
     }
-    let file = match agent {
-        Some(file) => file.to_owned(),
-        None => own(&UserConfig::find()?)?,
-    };
+    let file = named_or_own(agent)?;
     drive(context, &services, &run, agent_of(&file, turns(&state))?).await
+}
+
+/// The option that names a profile, where it is not the one of a start that names none.
+fn profile_option(pinned: &ProfilePin) -> String {
+    let name = &pinned.name;
+    if name.as_str() == DEFAULT_PROFILE { String::new() } else { format!(" --profile {name}") }
 }
 
 async fn revise(context: &Context, arguments: ReviseArgs) -> Result<Answer, Failure> {
@@ -174,16 +181,19 @@ async fn revise(context: &Context, arguments: ReviseArgs) -> Result<Answer, Fail
         .await
         .map_err(|error| Failure::of(error.code(), &error))?;
     let text = format!(
-        "the wish is recorded under {} of {}; the approved job stays as it is\n{request}\nstart a run on it with\n{} run start --blueprint {} --digest {} --base {} --request {request} --agent FILE\n",
+        "the wish is recorded under {} of {}; the approved job stays as it is\n{request}\nstart a run on it with\n{} run start --blueprint {} --digest {} --base {} --request {request}{}{}\n",
         wish.case,
         wish.blueprint,
         ambit_in(&context.scope),
         wish.blueprint,
         wish.digest,
-        wish.revision
+        wish.revision,
+        profile_option(&pins.profile),
+        agent::option(&pins.agent)
     );
     Ok(Answer::new(
         text,
         json!({"request": request, "case": wish.case, "revision": wish.revision, "blueprintDigest": wish.digest}),
-    ))
+    )
+    .prose())
 }

@@ -2,22 +2,24 @@
 
 use ambit_evidence::Link;
 use ambit_ids::{DurationMs, UnixMs};
-use ambit_orchestrator::{Driver, RunRef, view};
+use ambit_orchestrator::{Driver, RunRef, RunView, view};
 use ambit_revision::Totals;
 use ambit_run::{Limit, Phase, State, StopReason};
 use serde_json::{Value, json};
 
+use crate::agent;
 use crate::answer::Answer;
 use crate::calls::{calls, patches, section};
 use crate::compose::Services;
-use crate::context::Context;
+use crate::context::{Context, ambit_in};
 use crate::cost::Cost;
 use crate::decision::{Waiting, asked, waiting};
+use crate::ending::ending;
 use crate::failure::{Failure, exit};
 use crate::interrupt::Signals;
 use crate::live::{Keyboard, Live};
 use crate::question::{Question, question};
-use crate::text::{Sections, left_alone, next_steps, run_page};
+use crate::text::{Sections, first_line, left_alone, next_steps, run_page};
 
 /// How long nobody must drive a run before whoever watches it is told so: it is handed from one process to the next.
 const HANDOVER_MS: DurationMs = DurationMs::new(1_000);
@@ -46,12 +48,14 @@ async fn page(services: &Services, run: &RunRef, state: &State, with_calls: bool
         asked: question.as_ref().map(Question::page).unwrap_or_default(),
         lines: changes.as_ref().map(|changes| changes.lines),
         cost: cost.as_ref().map(Cost::page).unwrap_or_default(),
+        ending: state.stop_reason().and_then(ending),
     };
     let mut text = run_page(&seen, &sections, !with_calls && state.stop_reason().is_some(), now);
     let driver = driver(services, run, state).await?;
     match driver {
         Some(Driver::Gone | Driver::Nobody) => {
-            text.push_str(&left_alone(&seen, driver == Some(Driver::Gone)));
+            let agent = state.dossier().map_or("", |dossier| agent::option(&dossier.pins.agent));
+            text.push_str(&left_alone(&seen, driver == Some(Driver::Gone), agent));
         }
         _ if !with_calls => text.push_str(&next_steps(&seen)),
         _ => {}
@@ -137,16 +141,9 @@ pub(crate) async fn list(context: &Context) -> Result<Answer, Failure> {
         let state =
             services.orchestrator.state(&run).await.map_err(|error| Failure::of(error.code(), &error))?;
         let Some(seen) = view(&state, services.clock.now()) else { continue };
-        text.push_str(&format!(
-            "{:<30} {:<16} {:<14} {:<8} {}\n",
-            seen.run.as_str(),
-            seen.name.as_deref().unwrap_or("-"),
-            seen.phase,
-            seen.revision,
-            seen.stop_reason.as_deref().unwrap_or("")
-        ));
+        text.push_str(&row(&seen));
         runs.push(json!({
-            "run": seen.run, "name": seen.name, "phase": seen.phase, "revision": seen.revision,
+            "run": seen.run, "name": seen.name, "goal": seen.goal, "phase": seen.phase, "revision": seen.revision,
             "stopReason": seen.stop_reason, "previewReady": seen.preview_ready,
         }));
     }
@@ -154,6 +151,14 @@ pub(crate) async fn list(context: &Context) -> Result<Answer, Failure> {
         text.push_str("no run yet\n");
     }
     Ok(Answer::new(text, json!({"runs": runs})).prose())
+}
+
+/// A run in a list: how it stands, and below what it is for.
+fn row(seen: &RunView) -> String {
+    let reason = seen.stop_reason.as_deref().unwrap_or_default();
+    let stands = format!("{:<30}  {:<14}  {:<8}  {reason}", seen.run.as_str(), seen.phase, seen.revision);
+    let name = seen.name.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
+    format!("{}\n  {name}{}\n", stands.trim_end(), first_line(&seen.goal))
 }
 
 pub(crate) async fn show(context: &Context, named: &str) -> Result<Answer, Failure> {
@@ -172,7 +177,7 @@ pub(crate) async fn watch(context: &Context, named: &str) -> Result<Answer, Fail
         seen = until_over(&services, &run, &live) => seen?,
         code = live.attend(&mut signals, Keyboard::Leaves) => {
             live.end();
-            context.note("no longer watching; the run goes on");
+            context.note(&format!("no longer watching; the run goes on\n{}", still_open(context, named)));
             let state = services.orchestrator.state(&run).await;
             (state.map_err(|error| Failure::of(error.code(), &error))?, Some(code))
         }
@@ -183,6 +188,14 @@ pub(crate) async fn watch(context: &Context, named: &str) -> Result<Answer, Fail
         Some(code) => answer.exiting(code),
         None => answer,
     })
+}
+
+/// What can be done about a run that goes on.
+fn still_open(context: &Context, named: &str) -> String {
+    let ambit = ambit_in(&context.scope);
+    format!(
+        "next         {ambit} run watch {named}   looks on again\n             {ambit} run cancel {named}   ends it"
+    )
 }
 
 /// Tells of a run until it has ended or nobody drives it, and then with which exit code to say so.

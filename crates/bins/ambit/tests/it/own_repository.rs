@@ -165,6 +165,38 @@ fn changed_documents_and_wishes(user: &User) {
 }
 
 #[test]
+fn what_a_page_tells_to_copy_works_as_it_is_for_the_users_own_agent_and_credential() {
+    let user = User::new();
+    user.ambit("calc", &["init", "--yes"]).well();
+    for name in ["fixer.yaml", "fix.patch"] {
+        fs::copy(user.path("agents").join(name), user.path("config/ambit").join(name)).unwrap();
+    }
+    fs::rename(user.path("config/ambit/fixer.yaml"), user.path("config/ambit/agent.yaml")).unwrap();
+    user.ambit("calc", &["run", "start", "Make add work.", "--name", "first"]).well();
+    let asked = user.ambit("calc", &["run", "revise", "first", "Louder", "--case", "AC-1"]).well().out;
+    let words: Vec<&str> = asked.lines().last().unwrap().split(' ').collect();
+    assert!(words[0] == "ambit" && words.contains(&"--profile") && !words.contains(&"--agent"), "{asked}");
+    // The patch of this agent is for the first base: that the run starts, under the profile and the agent, is what counts.
+    let started = user.ambit("calc", &words[1..]);
+    assert!(started.err.contains("plan       accepted"), "{started:?}");
+    let blueprint = user.path("calc/.ambit/blueprint.yaml");
+    user.ambit("calc", &["blueprint", "approve", blueprint.to_str().unwrap()]).well();
+    let elsewhere = user.ambit("agents", &["blueprint", "approve", blueprint.to_str().unwrap()]);
+    assert!(
+        elsewhere.err.contains("CREDENTIAL_REFUSED"),
+        "it approves where it is registered: {elsewhere:?}"
+    );
+    let listed = user.ambit("calc", &["run", "list"]).well().out;
+    assert!(listed.contains("\n  first: Make add work.\n"), "{listed}");
+    let short = user.ambit("calc", &["run", "start", "Make add work.", "--max-steps", "1"]);
+    assert!(
+        short.code == 5 && short.out.contains("(maxModelSteps)\n             what came next"),
+        "{short:?}"
+    );
+    assert!(short.out.contains("limit; left: 0 of 1 steps\nmend         raise the limit"), "{short:?}");
+}
+
+#[test]
 fn nothing_is_made_where_something_is_missing_and_the_failure_says_what() {
     let user = User::new();
     let untouched = |user: &User| {
