@@ -16,6 +16,8 @@ use crate::turn_context::TurnContext;
 
 /// Raised with every change, other than of a prompt, of what a model reads or of what becomes of its answers.
 const MANNERS: &[u8] = b"ambit-model-agent/1";
+/// The answers without a call, in a row, after which a model is asked no more: each is told what was missing, and paid.
+const EMPTY_ANSWERS: u32 = 5;
 /// The most runs whose conversations are remembered at a time. One that is forgotten goes on from its context alone.
 const REMEMBERED_RUNS: usize = 16;
 
@@ -106,6 +108,10 @@ impl Agent for ModelAgent {
         let cost = Some((self.settings.cost)(&reply.usage));
         let proposed = propose(reply, &context, |id| history.has_call(id));
         history.push(proposed.exchange, Digest::of(&proposed.bytes));
+        if history.empty_in_a_row() >= EMPTY_ANSWERS {
+            let detail = format!("{EMPTY_ANSWERS} answers in a row held no call");
+            return Err(AgentError::Failed { code: "MODEL_WITHOUT_CALLS".to_owned(), detail, cost });
+        }
         self.remember(offer.run, history);
         Ok(AgentAnswer { bytes: proposed.bytes, cost })
     }

@@ -21,6 +21,8 @@ const FOLDED_BYTES: usize = 240;
 #[derive(Debug, Default)]
 pub(crate) struct History {
     exchanges: VecDeque<Exchange>,
+    /// The newest answers that held no call that could be taken.
+    empty_in_a_row: u32,
     /// The digest of the newest answer.
     answer: Option<Digest>,
     folded: VecDeque<String>,
@@ -42,6 +44,11 @@ impl History {
     /// Whether nothing is known of the run but its context.
     pub(crate) fn is_empty(&self) -> bool {
         self.exchanges.is_empty() && self.folded.is_empty()
+    }
+
+    /// How many answers in a row, up to the newest, held no call that could be taken.
+    pub(crate) const fn empty_in_a_row(&self) -> u32 {
+        self.empty_in_a_row
     }
 
     /// Puts what came of the calls of the newest answer beside them. What belongs to none of them is news.
@@ -77,6 +84,7 @@ impl History {
 
     /// Keeps a new answer.
     pub(crate) fn push(&mut self, exchange: Exchange, answer: Digest) {
+        self.empty_in_a_row = if exchange.calls.is_empty() { self.empty_in_a_row + 1 } else { 0 };
         self.exchanges.push_back(exchange);
         self.answer = Some(answer);
     }

@@ -59,6 +59,10 @@ fn of_code(code: &str) -> (&'static str, &'static str) {
             "the model's server, or a limit of the agent, did not let a request pass",
             "look at `wire`, `model`, `contextTokens` and `maxOutputTokens` of the agent",
         ),
+        "MODEL_WITHOUT_CALLS" => (
+            "the model talked, and made no call that could be taken, several times in a row",
+            "try another model, or raise `maxOutputTokens` of the agent if its answers were cut off",
+        ),
         "MODEL_TOKEN_CAP" => {
             ("the run used every token that the agent may use", "raise `tokenCap` of the agent")
         }
@@ -90,6 +94,7 @@ mod tests {
         let reasons = [
             failed("MODEL_KEY_REFUSED"),
             failed("MODEL_UNREACHABLE"),
+            failed("MODEL_WITHOUT_CALLS"),
             failed("MODEL_STREAM_CUT"),
             failed("AGENT_FAILED"),
             failed("SANDBOX_GONE"),

@@ -110,6 +110,31 @@ fn an_answer_that_proposes_nothing_says_why() {
 }
 
 #[test]
+fn a_model_that_makes_no_call_time_and_again_is_asked_no_more() {
+    let context = context(2);
+    let mut said =
+        [silence(), silence(), silence(), silence(), call("list_project_files", json!({"under": "."}))]
+            .into_iter()
+            .chain((0..5).map(|_| silence()));
+    let model = Parrot::new(move |_| Ok(said.next().unwrap()));
+    let agent = agent(&model, 30_000);
+    for turn in 1..10 {
+        assert!(
+            wait(offer(&agent, &context)).is_ok(),
+            "turn {turn}: a call in between begins the count anew"
+        );
+    }
+    let Err(AgentError::Failed { code, cost, .. }) = wait(offer(&agent, &context)) else {
+        panic!("the fifth answer in a row without a call ends it");
+    };
+    assert_eq!(
+        (code.as_str(), cost),
+        ("MODEL_WITHOUT_CALLS", Some(MicroUsd::new(210))),
+        "it was paid all the same"
+    );
+}
+
+#[test]
 fn a_model_is_told_what_was_wrong_with_its_answer_and_each_call_gets_its_own_result() {
     let mut said = vec![
         reply(
