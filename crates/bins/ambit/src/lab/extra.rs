@@ -9,8 +9,8 @@ use crate::failure::Failure;
 use crate::lab::first::{events, find, record};
 use crate::lab::stage::{Played, Stage};
 use crate::story::Story;
+use crate::verbs::begin::begin;
 use crate::verbs::revision::missing;
-use crate::verbs::run::begin;
 use crate::watch::Narrator;
 
 pub(crate) async fn play(stage: &Stage, story: &mut Story<'_>) -> Result<(), Failure> {

@@ -24,10 +24,10 @@ use crate::home::Home;
 use crate::input_file::read_document;
 use crate::lab::example::EXAMPLE;
 use crate::story::Story;
+use crate::verbs::begin::{begin, pin, tool_rules};
 use crate::verbs::blueprint::digest_of;
 use crate::verbs::doctor::profiles;
 use crate::verbs::image::search_path;
-use crate::verbs::run::{begin, pin, tool_rules};
 use crate::verbs::{export, revision, trace};
 use crate::watch::Narrator;
 

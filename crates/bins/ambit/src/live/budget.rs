@@ -3,8 +3,7 @@ use ambit_orchestrator::{LimitView, RunView};
 use ambit_run::Limit;
 use ratatui::text::Line;
 
-use super::frame::Screen;
-use super::render::{clock, labelled};
+use super::frame::{Screen, clock, labelled};
 
 /// What is left of the budget: steps, money and time, and whatever else is nearly used up; the scarcest first.
 pub(super) fn lines(view: &RunView, screen: Screen) -> Vec<Line<'static>> {

@@ -1,5 +1,6 @@
 //! Lines that fit: what every part of the live block is made from.
 
+use ambit_ids::DurationMs;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -170,4 +171,19 @@ pub(super) fn notable() -> Style {
 /// How everything else looks.
 pub(super) fn plain() -> Style {
     Style::new()
+}
+
+/// Minutes and seconds.
+pub(super) fn clock(span: DurationMs) -> String {
+    let seconds = span.get() / 1_000;
+    match seconds / 3_600 {
+        0 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
+    }
+}
+
+/// Lines under one label.
+pub(super) fn labelled(label: &str, lines: Vec<String>) -> Vec<Line<'static>> {
+    let label = |at: usize| if at == 0 { label } else { "" };
+    lines.into_iter().enumerate().map(|(at, line)| row(label(at), line, plain())).collect()
 }

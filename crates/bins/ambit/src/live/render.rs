@@ -5,7 +5,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::budget;
-use super::frame::{Frame, Screen, TEXT, bad, good, notable, one_line, plain, quiet, row, strong, width};
+use super::frame::{
+    Frame, Screen, TEXT, bad, clock, good, labelled, notable, one_line, plain, quiet, row, strong, width,
+};
 use super::plan::{Standing, standing};
 use super::state::{Cancel, LiveState, Verdict};
 use super::who;
@@ -99,15 +101,6 @@ fn phase(live: &LiveState) -> (&'static str, Style) {
         (_, Some(phase @ (Phase::Failed | Phase::Cancelled))) => (phase.as_str(), bad()),
         (_, Some(phase)) => (phase.as_str(), strong()),
         (_, None) => ("", plain()),
-    }
-}
-
-/// Minutes and seconds.
-pub(super) fn clock(span: DurationMs) -> String {
-    let seconds = span.get() / 1_000;
-    match seconds / 3_600 {
-        0 => format!("{}:{:02}", seconds / 60, seconds % 60),
-        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
     }
 }
 
@@ -253,12 +246,6 @@ fn changed(view: &RunView, screen: Screen) -> Part {
         told = format!(": {}", one_line(&files[0].to_string()));
     }
     Part::new(7, vec![row("changed", screen.cut(&format!("{count}{told}"), screen.text_columns()), plain())])
-}
-
-/// Lines under one label.
-pub(super) fn labelled(label: &str, lines: Vec<String>) -> Vec<Line<'static>> {
-    let label = |at: usize| if at == 0 { label } else { "" };
-    lines.into_iter().enumerate().map(|(at, line)| row(label(at), line, plain())).collect()
 }
 
 /// What whoever looks on is asked.

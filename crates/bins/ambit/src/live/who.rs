@@ -4,8 +4,7 @@ use ambit_run::{PendingApproval, Stage, State};
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::frame::{Screen, notable, plain, quiet, row, strong};
-use super::render::clock;
+use super::frame::{Screen, clock, notable, plain, quiet, row, strong};
 use super::state::LiveState;
 use crate::context::ambit;
 

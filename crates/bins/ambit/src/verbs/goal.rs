@@ -16,10 +16,10 @@ use crate::cli::StartArgs;
 use crate::config::UserConfig;
 use crate::context::Context;
 use crate::failure::{Failure, exit};
+use crate::verbs::begin::{begin, drive_begun, imported, pin, refused, tool_rules};
 use crate::verbs::brought::Brought;
 use crate::verbs::init::{Manner, prepare, root_here};
 use crate::verbs::prepared::{self, DIRECTORY, Documents};
-use crate::verbs::run::{begin, drive_begun, imported, pin, refused, tool_rules};
 
 pub(crate) async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failure> {
     let Some(goal) = arguments.words.as_deref() else {

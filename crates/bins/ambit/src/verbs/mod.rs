@@ -3,6 +3,7 @@
 mod approve;
 mod approver;
 mod backend;
+pub(crate) mod begin;
 pub(crate) mod blueprint;
 mod brought;
 mod catalog;

@@ -1,27 +1,25 @@
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use ambit_blueprint::{BudgetCeilings, PolicyRef};
+use ambit_blueprint::BudgetCeilings;
 use ambit_evidence::v1::{Actor, ActorKind};
 use ambit_ids::{RevisionId, RunName};
-use ambit_orchestrator::{StartError, StartRun, Started};
-use ambit_ports::agent::Agent;
+use ambit_orchestrator::StartRun;
 use ambit_projects::Wish;
-use ambit_run::{AgentPin, ProfilePin, State};
+use ambit_run::{ProfilePin, State};
 use serde_json::json;
 
 use crate::agent::{self, agent as agent_of, own};
 use crate::answer::Answer;
 use crate::cli::{DEFAULT_PROFILE, ReviseArgs, RunVerb, StartArgs};
-use crate::compose::Services;
 use crate::config::UserConfig;
 use crate::context::{Context, ambit_in};
 use crate::failure::Failure;
+use crate::verbs::begin::{begin, drive_begun, imported, pin, refused, tool_rules, turns};
 use crate::verbs::blueprint::{blueprint_missing, newest};
 use crate::verbs::brought::Brought;
 use crate::verbs::drive::{self, drive};
 use crate::verbs::run_view::shown;
-use crate::verbs::{export, goal, revision, run_view};
+use crate::verbs::{export, goal, run_view};
 
 pub(crate) async fn run(context: &Context, verb: RunVerb) -> Result<Answer, Failure> {
     match verb {
@@ -79,63 +77,9 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
     drive_begun(context, &services, &started, agent, &file).await
 }
 
-/// Drives a run that was just started, or the one of the same name that was there.
-pub(crate) async fn drive_begun(
-    context: &Context,
-    services: &Services,
-    started: &Started,
-    agent: Arc<dyn Agent>,
-    file: &Path,
-) -> Result<Answer, Failure> {
-    if !started.existed {
-        return drive(context, services, &started.run, agent).await;
-    }
-    context.note("a run of this name exists: it is driven on if it has not ended");
-    let state =
-        services.orchestrator.state(&started.run).await.map_err(|error| Failure::of(error.code(), &error))?;
-    drive(context, services, &started.run, agent_of(file, turns(&state))?).await
-}
-
 /// The file of the agent that was named, or else of the user's own.
 fn named_or_own(named: Option<&Path>) -> Result<PathBuf, Failure> {
     named.map_or_else(|| own(&UserConfig::find()?), |file| Ok(file.to_owned()))
-}
-
-/// The turns that a run has had.
-fn turns(state: &State) -> u32 {
-    state.dossier().map_or(0, |dossier| dossier.turns)
-}
-
-/// Starts a run, and tells a refusal as one.
-pub(crate) async fn begin(services: &Services, command: StartRun) -> Result<Started, Failure> {
-    services.orchestrator.start(command).await.map_err(refused)
-}
-
-pub(crate) fn refused(error: StartError) -> Failure {
-    match error {
-        StartError::Rejected(rejected) => Failure::new(rejected.code, rejected.detail).help(rejected.mend),
-        StartError::Failed(error) => Failure::of(error.code(), error.as_ref()),
-    }
-}
-
-/// The bundle of rules that decides tool calls.
-pub(crate) fn tool_rules() -> Result<PolicyRef, Failure> {
-    "policy://generation-tools/v1".parse().map_err(|error| Failure::of("POLICY_UNRESOLVED", &error))
-}
-
-pub(crate) fn pin(agent: &dyn Agent) -> AgentPin {
-    AgentPin { id: agent.id().clone(), definition: agent.definition(), turn_quote: agent.turn_quote() }
-}
-
-/// The revision that a directory is, which becomes the next one if it is none yet.
-pub(crate) async fn imported(
-    context: &Context,
-    services: &Services,
-    dir: &Path,
-) -> Result<RevisionId, Failure> {
-    let revision = revision::import_once(context, services, dir).await?;
-    context.note(&format!("{} is {revision}", dir.display()));
-    Ok(revision)
 }
 
 async fn resume(context: &Context, named: &str, agent: Option<&Path>) -> Result<Answer, Failure> {
