@@ -31,4 +31,4 @@ pub use goal::{GoalError, blueprint_of_goal};
 pub use plan::Plan;
 pub use proposal::{CATALOG_NAME, PROFILE_NAME, TEMPLATE_NAME, catalog_mark, profile};
 pub use requests::{REQUESTS_FILE, Requests, RequestsError};
-pub use survey::{Choice, Question, Survey, survey};
+pub use survey::{Choice, Question, Survey, survey, survey_of_source};
