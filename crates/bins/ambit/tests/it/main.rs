@@ -29,6 +29,7 @@ mod observed;
 mod ordinary_run;
 mod own_documents;
 mod own_repository;
+mod packages;
 mod readme;
 mod rig;
 mod screen;
