@@ -20,6 +20,7 @@ mod input_file;
 mod interrupt;
 mod lab;
 mod live;
+mod model_failure;
 mod new_file;
 mod question;
 mod story;

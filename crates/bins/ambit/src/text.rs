@@ -9,6 +9,7 @@ use ambit_revision::LineCounts;
 use ambit_run::{CallDecided, CallOutcome, Event, Observation, ToolCall};
 
 use crate::context::ambit;
+use crate::model_failure;
 use crate::terminal::counted;
 
 /// What a person reads of an event; `None` for events that only keep the books.
@@ -235,7 +236,11 @@ pub(crate) fn next_steps(view: &RunView) -> String {
         let _ = writeln!(text, "revise       {ambit} run revise {named} \"WISH\" --case {case}");
         let _ = writeln!(text, "export       {ambit} run export {named} --out DIR");
         let _ = writeln!(text, "verify       {ambit} trace verify {named}");
-    } else if view.stop_reason.is_some() {
+    } else if let Some(reason) = &view.stop_reason {
+        if let Some((meaning, mend)) = model_failure::told(reason) {
+            let _ = writeln!(text, "meaning      {meaning}");
+            let _ = writeln!(text, "mend         {mend}");
+        }
         let kept = if view.changed_files.is_empty() {
             "the trace; no file was changed"
         } else {

@@ -60,7 +60,7 @@ pub(crate) struct StartArgs {
     #[arg(long, short, conflicts_with = "blueprint")]
     pub(crate) yes: bool,
     /// The approved blueprint, in the place of a goal.
-    #[arg(long, requires_all = ["base", "agent"])]
+    #[arg(long, requires = "base")]
     pub(crate) blueprint: Option<BlueprintId>,
     /// The digest of the blueprint that is meant [default: the newest that is registered].
     #[arg(long, requires = "blueprint")]
@@ -74,7 +74,7 @@ pub(crate) struct StartArgs {
     /// The execution profile, or the file of one to register first (with a `/`, or ending in .yaml, .yml or .json).
     #[arg(long, requires = "blueprint", value_name = "PROFILE|FILE", default_value = "secure-generation-v1")]
     pub(crate) profile: ProfileArg,
-    /// The agent [default, of a goal: agent.yaml in the user's configuration of ambit].
+    /// The agent [default: agent.yaml in the user's configuration of ambit].
     #[arg(long, value_name = "FILE")]
     pub(crate) agent: Option<PathBuf>,
     /// The most model steps.

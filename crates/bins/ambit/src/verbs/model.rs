@@ -133,7 +133,7 @@ fn show(file: &Path) -> Result<Answer, Failure> {
     let pricing = document.pricing(SystemClock.now()).map_err(|error| refused(file, error))?;
     let quote = pricing.quote(document.request_bound_tokens(), document.max_output_tokens().into());
     let text = format!(
-        "model        {} over {}\nat           {}\na turn       costs at most {quote}, which is reserved before it is asked\n",
+        "model        {} over {}\nat           {}\na turn       costs at most {quote} USD, which is reserved before it is asked\n",
         document.model(),
         document.wire(),
         document.base_url()

@@ -41,13 +41,15 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
     // Whatever can be wrong with the command itself is, before anything is kept for it.
     let ceilings = BudgetCeilings::of_start_command(arguments.max_steps, arguments.max_cost_usd)
         .map_err(|error| Failure::of("USAGE_BUDGET", &error))?;
-    let (Some(blueprint), Some(base), Some(agent)) = (arguments.blueprint, arguments.base, arguments.agent)
-    else {
-        return Err(Failure::new("USAGE_MISSING_ARGUMENT", "--blueprint needs --base and --agent"));
+    let (Some(blueprint), Some(base)) = (arguments.blueprint, arguments.base) else {
+        return Err(Failure::new("USAGE_MISSING_ARGUMENT", "--blueprint needs --base"));
     };
     let name = arguments.words.map(RunName::new).transpose();
     let name = name.map_err(|error| Failure::of("USAGE_VALUE", &error))?;
-    let file = agent;
+    let file = match arguments.agent {
+        Some(file) => file,
+        None => own(&UserConfig::find()?)?,
+    };
     let agent = agent_of(&file, 0)?;
     let brought = Brought::read(&arguments.profile, arguments.catalog.as_deref())?;
     let services = context.open()?;
@@ -173,14 +175,17 @@ async fn revise(context: &Context, arguments: ReviseArgs) -> Result<Answer, Fail
         .request(&context.scope, &wish, &blueprint, &Context::user())
         .await
         .map_err(|error| Failure::of(error.code(), &error))?;
+    // Where there is an agent of one's own, the line can be run as it stands.
+    let agent = UserConfig::find().and_then(|config| own(&config)).map_or(" --agent FILE", |_| "");
     let text = format!(
-        "the wish is recorded under {} of {}; the approved job stays as it is\n{request}\nstart a run on it with\n{} run start --blueprint {} --digest {} --base {} --request {request} --agent FILE\n",
+        "the wish is recorded under {} of {}; the approved job stays as it is\n{request}\nstart a run on it with\n{} run start --blueprint {} --digest {} --base {} --profile {} --request {request}{agent}\n",
         wish.case,
         wish.blueprint,
         ambit_in(&context.scope),
         wish.blueprint,
         wish.digest,
-        wish.revision
+        wish.revision,
+        pins.profile.name
     );
     Ok(Answer::new(
         text,

@@ -30,6 +30,7 @@ mod ordinary_run;
 mod own_documents;
 mod own_repository;
 mod packages;
+mod quickstart;
 mod readme;
 mod rig;
 mod screen;

@@ -49,8 +49,8 @@ enum Way {
     GatesFirst,
     /// Makes a patch that changes nothing for the better, and then the right one.
     PatchFirst,
-    /// Makes a patch that does not fit the source, and then the right one, with its gate in the same answer; the server is
-    /// busy at first.
+    /// Makes a patch that does not fit the source, by its line ends where they are those of DOS, and then the right one,
+    /// with its gate in the same answer; the server is busy at first.
     Stumbling,
 }
 
@@ -174,7 +174,8 @@ fn assert_cost(run: &Value, server: &ModelServer) {
 
 /// A unified diff that replaces one line.
 fn patch(file: &str, text: &str, old: &str, new: &str) -> String {
-    let lines: Vec<&str> = text.lines().collect();
+    // What stands before a line feed belongs to the line.
+    let lines: Vec<&str> = text.trim_end_matches('\n').split('\n').collect();
     let at = lines.iter().position(|line| line.contains(old)).unwrap();
     let (from, to) = (at.saturating_sub(3), (at + 4).min(lines.len()));
     let mut patch = format!("--- a/{file}\n+++ b/{file}\n@@ -{0},{1} +{0},{1} @@\n", from + 1, to - from);
@@ -223,7 +224,11 @@ fn turns(case: &Case, seeded: &str) -> Vec<Turn> {
         }
         Way::Stumbling => {
             turns[0] = turns[0].clone().after(Fault::RateLimitedFor { seconds: 0 }).after(Fault::Overloaded);
-            let elsewhere = mend().replace(case.broken, case.wrong);
+            let right = mend();
+            let elsewhere = match right.contains('\r') {
+                true => right.replace('\r', ""),
+                false => right.replace(case.broken, case.wrong),
+            };
             let both = apply(mend(), None).when("Denied: ").and_call("run_named_gate", json!({"gateId": cheap}));
             turns.extend([apply(elsewhere, None), both, gate(dear)]);
             return turns;
