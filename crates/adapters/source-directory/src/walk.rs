@@ -137,7 +137,7 @@ impl Walk<'_> {
                 let directory = open::directory(parent, entry.name.as_c_str());
                 let directory = directory.map_err(|errno| failed(errno.into()))?;
                 if self.options.ignore_files == IgnoreFiles::Honoured && made::is_made(&entry.name, &directory) {
-                    self.left_out.ignored += 1;
+                    self.left_out.ignored = self.left_out.ignored.saturating_add(1);
                     return Ok(None);
                 }
                 return Ok(Some(directory));
