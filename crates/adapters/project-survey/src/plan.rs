@@ -89,8 +89,9 @@ const fn minutes(ecosystem: Ecosystem) -> u32 {
 fn scope(tops: &[(String, bool)], more: &BTreeSet<String>, protected: &BTreeSet<String>) -> Vec<String> {
     let decides: PathSet =
         PathSet(protected.iter().filter_map(|pattern| PathPattern::new(pattern).ok()).collect());
-    let is_protected =
-        |name: &str| name.parse::<RepoPath>().is_ok_and(|path| decides.0.iter().any(|found| found.matches(&path)));
+    let is_protected = |name: &str| {
+        name.parse::<RepoPath>().is_ok_and(|path| decides.0.iter().any(|found| found.matches(&path)))
+    };
     let is_free = |name: &str| {
         !name.starts_with('.') && !MADE.contains(&name) && !name.ends_with(".egg-info") && !is_protected(name)
     };

@@ -10,8 +10,8 @@ use tokio::sync::mpsc::{self, Sender};
 
 use crate::found::{Content, Found, Piece};
 use crate::ignore::{self, IgnoreRules};
-use crate::made;
 use crate::limits::{CHUNK_BYTES, IGNORE_FILE_BYTES, QUEUED_CHUNKS};
+use crate::made;
 use crate::open::{self, Fault, Listed, OpenFile};
 use crate::{EntryPath, IgnoreFiles, ImportError, ImportOptions, SpecialFile};
 
@@ -136,7 +136,9 @@ impl Walk<'_> {
             FileType::Directory => {
                 let directory = open::directory(parent, entry.name.as_c_str());
                 let directory = directory.map_err(|errno| failed(errno.into()))?;
-                if self.options.ignore_files == IgnoreFiles::Honoured && made::is_made(&entry.name, &directory) {
+                if self.options.ignore_files == IgnoreFiles::Honoured
+                    && made::is_made(&entry.name, &directory)
+                {
                     self.left_out.ignored = self.left_out.ignored.saturating_add(1);
                     return Ok(None);
                 }

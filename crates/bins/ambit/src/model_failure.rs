@@ -8,7 +8,9 @@ pub(crate) fn told(reason: &str) -> Option<(&'static str, &'static str)> {
             "the vendor does not take the key",
             "set the variable that `key` of the agent names, and start again; `ambit doctor` looks whether it is set",
         ),
-        "MODEL_CREDIT_EXHAUSTED" => ("the account has no credit", "add credit at the vendor, and start again"),
+        "MODEL_CREDIT_EXHAUSTED" => {
+            ("the account has no credit", "add credit at the vendor, and start again")
+        }
         "MODEL_NOT_FOUND" => (
             "nobody knows this model at this address",
             "look at `ambit model show`, and say another with `ambit model use MODEL --replace`",
@@ -17,7 +19,9 @@ pub(crate) fn told(reason: &str) -> Option<(&'static str, &'static str)> {
             "the vendor asks for fewer requests, and kept to it for minutes",
             "wait and start again, or ask the vendor for a higher limit",
         ),
-        "MODEL_OVERLOADED" | "MODEL_SERVER_FAILED" => ("the vendor has trouble of its own", "start again later"),
+        "MODEL_OVERLOADED" | "MODEL_SERVER_FAILED" => {
+            ("the vendor has trouble of its own", "start again later")
+        }
         "MODEL_UNREACHABLE" | "MODEL_CONNECTION_LOST" | "MODEL_TRANSPORT" | "MODEL_TIMEOUT" => (
             "nothing answered at the address of the model",
             "look at `ambit model show` and at the network; a model of one's own must be running",

@@ -153,7 +153,17 @@ mod tests {
             assert_eq!(of(scripts.clone()), None, "{scripts}");
         }
         for script in [
-            "cd a && tape", "a; b", "a || b", "a | b", "(a)", "a & b", "a > b", "a 'b", "a\\ b", "npm run test", "",
+            "cd a && tape",
+            "a; b",
+            "a || b",
+            "a | b",
+            "(a)",
+            "a & b",
+            "a > b",
+            "a 'b",
+            "a\\ b",
+            "npm run test",
+            "",
             "a && b && c && d && e && f && g",
         ] {
             assert_eq!(of(json!({"test": script})), None, "{script}");
@@ -163,7 +173,8 @@ mod tests {
     #[test]
     fn only_a_program_of_a_package_can_be_lacking() {
         let installed = BTreeSet::from(["tape".to_owned()]);
-        let lacks = |command: &str| Step { name: String::new(), command: command.to_owned() }.lacks(&installed);
+        let lacks =
+            |command: &str| Step { name: String::new(), command: command.to_owned() }.lacks(&installed);
         assert!(lacks("c8 tape x") && lacks("A=b tsc"));
         assert!(!lacks("tape x") && !lacks("node --test") && !lacks("./run.sh") && !lacks("A=b tape"));
     }

@@ -123,12 +123,19 @@ pub(super) fn unittest(listing: &Listing) -> Vec<ProposedGate> {
     if let [only] = gates.as_mut_slice() {
         only.id = "python.tests".to_owned();
     }
-    let others: Vec<&str> =
-        tests().filter(|path| !programs.contains(path) && is_for_unittest(listing.text(path).unwrap_or_default())).collect();
+    let others: Vec<&str> = tests()
+        .filter(|path| !programs.contains(path) && is_for_unittest(listing.text(path).unwrap_or_default()))
+        .collect();
     if !others.is_empty() {
         let mut argv = vec!["python3", "-m", "unittest"];
         argv.extend(others.iter().filter(|path| name::is_argument(path)).take(limits::ARGUMENTS));
-        gates.push(ProposedGate::new(Ecosystem::Python, GateKind::Test, "python.other-tests", SUMMARY, &argv));
+        gates.push(ProposedGate::new(
+            Ecosystem::Python,
+            GateKind::Test,
+            "python.other-tests",
+            SUMMARY,
+            &argv,
+        ));
     }
     gates
 }
@@ -136,8 +143,11 @@ pub(super) fn unittest(listing: &Listing) -> Vec<ProposedGate> {
 /// A test that is run as a program: as a module where it lies in packages, so that the top is where it imports from.
 fn own_program(listing: &Listing, path: &str) -> ProposedGate {
     let stem = name::file_name(path).trim_end_matches(".py");
-    let word: String =
-        stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).take(30).collect();
+    let word: String = stem
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .take(30)
+        .collect();
     let id = format!("python.{word}");
     let summary = format!("The tests of {path} pass.");
     let above: Vec<&str> = path.split('/').rev().skip(1).collect();

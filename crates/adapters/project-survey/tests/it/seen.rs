@@ -242,7 +242,10 @@ fn a_test_that_runs_itself_is_a_program_and_the_others_are_found() {
     let both = survey(written(&files).path()).unwrap().settle(&[]).unwrap();
     assert_eq!(
         commands(&both)[1..],
-        ["python.tests: python3 tests/test_own.py", "python.other-tests: python3 -m unittest tests/test_b.py"]
+        [
+            "python.tests: python3 tests/test_own.py",
+            "python.other-tests: python3 -m unittest tests/test_b.py"
+        ]
     );
     assert_eq!(both.gates[1].environment["PYTHONPATH"], "/workspace");
 }

@@ -35,7 +35,8 @@ pub(super) fn findings(context: &Context) -> Vec<Finding> {
 
 fn of_failure(what: &str, failure: &Failure) -> Finding {
     let (message, help) = failure.parts();
-    let mend = ["nothing was started; ", "nothing was changed; "].iter().find_map(|told| help.strip_prefix(told));
+    let mend =
+        ["nothing was started; ", "nothing was changed; "].iter().find_map(|told| help.strip_prefix(told));
     Finding::missing(what, message, mend.unwrap_or(help))
 }
 
@@ -47,7 +48,9 @@ fn model(config: &UserConfig) -> Finding {
         let bytes = read_bytes(&file, limits::DOCUMENT_BYTES)?;
         // Whatever is no model follows a transcript, and needs nothing.
         Ok(match ModelAgentDocument::read(&file, &bytes) {
-            Ok(document) => format!("{} over {} at {}", document.model(), document.wire(), document.base_url()),
+            Ok(document) => {
+                format!("{} over {} at {}", document.model(), document.wire(), document.base_url())
+            }
             Err(_) => format!("the transcript {}", file.display()),
         })
     };

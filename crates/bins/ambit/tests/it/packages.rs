@@ -91,7 +91,11 @@ impl User {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ambit"));
         command
             .env_clear()
-            .envs(["PATH", "HOME", "RUSTUP_HOME"].into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))))
+            .envs(
+                ["PATH", "HOME", "RUSTUP_HOME"]
+                    .into_iter()
+                    .filter_map(|name| Some((name, std::env::var_os(name)?))),
+            )
             .env("AMBIT_HOME", self.path("home"))
             .env("XDG_CONFIG_HOME", self.path("config"))
             .env("MODEL_KEY", KEY)
@@ -116,7 +120,8 @@ impl User {
         let script = Script::of(turns(case, &seeded));
         let server = ModelServer::builder(script).key(KEY).price(price).start().unwrap();
         let url = server.base_url();
-        let mut words = vec!["model", "use", case.model, "--base-url", &url, "--key", "env:MODEL_KEY", "--replace"];
+        let mut words =
+            vec!["model", "use", case.model, "--base-url", &url, "--key", "env:MODEL_KEY", "--replace"];
         words.extend(case.more);
         self.ambit(case.name, &words).well();
 
@@ -124,7 +129,8 @@ impl User {
         for gate in case.gates {
             assert!(prepared.out.contains(&format!("\n  {gate} ")), "{gate}: {}", prepared.out);
         }
-        let ran = self.ambit(case.name, &["run", "start", "Make the tests pass again.", "--name", "mend"]).well();
+        let ran =
+            self.ambit(case.name, &["run", "start", "Make the tests pass again.", "--name", "mend"]).well();
         assert!(ran.out.contains("rev-1 is preview-ready"), "{ran:?}");
         assert_eq!(server.problems(), [] as [String; 0], "{}", ran.err);
         assert_eq!(server.unused_turns(), [] as [usize; 0], "{}", ran.err);
@@ -156,7 +162,8 @@ impl Drop for User {
 }
 
 fn run(command: &mut Command) {
-    let done = Answered::of(command.env("GIT_CEILING_DIRECTORIES", env!("CARGO_TARGET_TMPDIR")).output().unwrap());
+    let done =
+        Answered::of(command.env("GIT_CEILING_DIRECTORIES", env!("CARGO_TARGET_TMPDIR")).output().unwrap());
     assert_eq!(done.code, 0, "{command:?}: {done:?}");
 }
 
@@ -229,7 +236,8 @@ fn turns(case: &Case, seeded: &str) -> Vec<Turn> {
                 true => right.replace('\r', ""),
                 false => right.replace(case.broken, case.wrong),
             };
-            let both = apply(mend(), None).when("Denied: ").and_call("run_named_gate", json!({"gateId": cheap}));
+            let both =
+                apply(mend(), None).when("Denied: ").and_call("run_named_gate", json!({"gateId": cheap}));
             turns.extend([apply(elsewhere, None), both, gate(dear)]);
             return turns;
         }
@@ -244,8 +252,7 @@ fn regex_of(id: &str) -> String {
 
 #[test]
 fn python_packages_are_mended_in_one_command_each() {
-    let (sdists, pytest) =
-        (include_str!("../packages/sdists.txt"), include_str!("../packages/pytest.txt"));
+    let (sdists, pytest) = (include_str!("../packages/sdists.txt"), include_str!("../packages/pytest.txt"));
     let Some(sdists) = installed("sdists", sdists, "toposort inflection") else { return };
     let Some(pytest) = installed("pytest", pytest, "toposort inflection") else { return };
     let user = User::new();
@@ -315,7 +322,8 @@ fn node_packages_are_mended_in_one_command_each() {
 
 #[test]
 fn crates_are_mended_in_one_command_each() {
-    let Some(crates) = installed("crates", include_str!("../packages/crates.lock"), "shell-words humansize") else {
+    let Some(crates) = installed("crates", include_str!("../packages/crates.lock"), "shell-words humansize")
+    else {
         return;
     };
     let home = crates.join("home");

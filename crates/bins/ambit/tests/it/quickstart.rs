@@ -60,14 +60,17 @@ fn assert_shown(commands: &str, output: &str, page: &str) {
 }
 
 fn script() -> Script {
-    let plan = json!({"steps": [{"id": "s1", "summary": "Greet", "work": "source", "cases": ["AC-1", "AC-2"]}]});
+    let plan =
+        json!({"steps": [{"id": "s1", "summary": "Greet", "work": "source", "cases": ["AC-1", "AC-2"]}]});
     let change = |old: &str, new: &str, around: [&str; 2]| {
         let [before, after] = around;
-        let patch = format!("--- a/greeting.py\n+++ b/greeting.py\n@@ -1,2 +1,2 @@\n{before}-{old}\n+{new}\n{after}");
+        let patch =
+            format!("--- a/greeting.py\n+++ b/greeting.py\n@@ -1,2 +1,2 @@\n{before}-{old}\n+{new}\n{after}");
         json!({"step": "s1", "patch": patch, "hypothesis": "A name is misspelt."})
     };
     let gate = |id: &str| Turn::call("run_named_gate", json!({"gateId": id}));
-    let mut wish = change("def greet(name):", "def greet(name=\"world\"):", ["", "     return \"Hello, \" + name\n"]);
+    let mut wish =
+        change("def greet(name):", "def greet(name=\"world\"):", ["", "     return \"Hello, \" + name\n"]);
     wish.as_object_mut().unwrap().remove("hypothesis");
     Script::of([
         Turn::call("read_project_file", json!({"path": "greeting.py"})),
@@ -76,7 +79,11 @@ fn script() -> Script {
         gate("python.tests"),
         Turn::call(
             "apply_project_patch",
-            change("    return \"Hello, \" + nmae", "    return \"Hello, \" + name", [" def greet(name):\n", ""]),
+            change(
+                "    return \"Hello, \" + nmae",
+                "    return \"Hello, \" + name",
+                [" def greet(name):\n", ""],
+            ),
         )
         .when("NameError"),
         gate("python.syntax"),
