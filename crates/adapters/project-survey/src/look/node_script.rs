@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn of(scripts: Value) -> Option<Vec<(String, String)>> {
+    fn of(scripts: &Value) -> Option<Vec<(String, String)>> {
         let found = steps(scripts.as_object().unwrap())?;
         Some(found.into_iter().map(|step| (step.name, step.command)).collect())
     }
@@ -135,11 +135,11 @@ mod tests {
     fn scripts_that_call_scripts_come_to_the_commands_behind_them() {
         let chained = json!({"test": "npm run test:unit && npm run test:types", "test:unit": "c8 tape 'test/*.js'",
             "test:types": "tstyche"});
-        assert_eq!(of(chained), named(&[("test:unit", "c8 tape 'test/*.js'"), ("test:types", "tstyche")]));
+        assert_eq!(of(&chained), named(&[("test:unit", "c8 tape 'test/*.js'"), ("test:types", "tstyche")]));
         let direct = json!({"test": "standard && tape \"a && b\""});
-        assert_eq!(of(direct), named(&[("test", "standard"), ("test", "tape \"a && b\"")]));
+        assert_eq!(of(&direct), named(&[("test", "standard"), ("test", "tape \"a && b\"")]));
         let unknown = json!({"test": "yarn jest"});
-        assert_eq!(of(unknown), named(&[("test", "yarn jest")]));
+        assert_eq!(of(&unknown), named(&[("test", "yarn jest")]));
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
             json!({"test": "tape x", "pretest": "rollup -c"}),
             json!({"test": "npm run test:unit", "test:unit": "tape x", "posttest:unit": "rm x"}),
         ] {
-            assert_eq!(of(scripts.clone()), None, "{scripts}");
+            assert_eq!(of(&scripts), None, "{scripts}");
         }
         for script in [
             "cd a && tape",
@@ -166,7 +166,7 @@ mod tests {
             "",
             "a && b && c && d && e && f && g",
         ] {
-            assert_eq!(of(json!({"test": script})), None, "{script}");
+            assert_eq!(of(&json!({"test": script})), None, "{script}");
         }
     }
 

@@ -14,8 +14,7 @@ const ANYTHING: char = '…';
 /// The command blocks, each with what the page shows of its output.
 fn blocks() -> Vec<(&'static str, &'static str)> {
     let mut found: Vec<(&str, &str)> = Vec::new();
-    let mut fences = PAGE.split("```").skip(1).step_by(2);
-    while let Some(block) = fences.next() {
+    for block in PAGE.split("```").skip(1).step_by(2) {
         match block.split_once('\n').unwrap() {
             ("sh", commands) => found.push((commands, "")),
             ("text", output) => found.last_mut().unwrap().1 = output,
