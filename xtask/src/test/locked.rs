@@ -14,16 +14,24 @@ const STAMP: &str = ".installed";
 
 #[derive(Debug)]
 pub(super) struct Locked {
-    /// The folder's name.
-    pub(super) language: Language,
+    /// What brings them, and how.
+    pub(super) form: Form,
+    /// Where they come, below the target.
+    pub(super) folder: &'static str,
     /// The file that pins every package, relative to the root.
     pub(super) lock: &'static str,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Language {
+pub(super) enum Form {
+    /// Python packages, to be imported from the folder.
     Python,
+    /// Source archives of Python packages, as they were published.
+    PythonArchives,
+    /// Node packages, in `node_modules`.
     Node,
+    /// Crates, in a home of cargo of their own.
+    Crates,
 }
 
 impl Locked {
@@ -39,35 +47,61 @@ impl Locked {
         remove(&fresh)?;
         fs::create_dir_all(&fresh).map_err(Failure::at("create", &fresh))?;
         let lock = workspace.root.join(self.lock);
-        match self.language {
-            Language::Python => {
-                let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-                let exactly = ["--no-deps", "--only-binary", ":all:", "--no-compile", "--target"];
-                let mut python = Command::new("python3");
-                python.args(pip).args(exactly).arg(&fresh).arg("--requirement").arg(&lock);
-                cargo::text(&mut python)?;
-            }
-            Language::Node => {
-                for name in ["package.json", "package-lock.json"] {
-                    let from = lock.with_file_name(name);
-                    fs::copy(&from, fresh.join(name)).map_err(Failure::at("copy", &from))?;
-                }
-                let words = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
-                cargo::text(Command::new("npm").args(words).current_dir(&fresh))?;
-            }
-        }
+        self.bring(&lock, &fresh)?;
         fs::copy(&lock, fresh.join(STAMP)).map_err(Failure::at("copy", &lock))?;
         remove(&folder)?;
         fs::rename(&fresh, &folder).map_err(Failure::at("rename", &fresh))
     }
 
-    fn folder(&self, workspace: &Workspace) -> PathBuf {
-        let name = match self.language {
-            Language::Python => "python",
-            Language::Node => "node",
+    fn bring(&self, lock: &Path, fresh: &Path) -> Result<(), Failure> {
+        let copy = |name: &str, to: &str| {
+            let from = lock.with_file_name(name);
+            fs::copy(&from, fresh.join(to)).map(drop).map_err(Failure::at("copy", &from))
         };
-        workspace.target.join("model-sdks").join(name)
+        let pip = |verb: &str, words: &[&str]| {
+            let mut python = Command::new("python3");
+            python.args(["-m", "pip", verb, "--quiet", "--disable-pip-version-check", "--no-deps"]);
+            python.args(words).arg(fresh).arg("--requirement").arg(lock);
+            cargo::text(&mut python).map(drop)
+        };
+        match self.form {
+            Form::Python => pip("install", &["--only-binary", ":all:", "--no-compile", "--target"]),
+            // What builds them is no archive.
+            Form::PythonArchives => {
+                pip("download", &["--no-binary", "inflection,toposort", "--require-hashes", "--dest"])
+            }
+            Form::Node => {
+                copy("package.json", "package.json")?;
+                copy("package-lock.json", "package-lock.json")?;
+                let words = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
+                cargo::text(Command::new("npm").args(words).current_dir(fresh)).map(drop)
+            }
+            Form::Crates => {
+                copy("crates.toml", "Cargo.toml")?;
+                copy("crates.lock", "Cargo.lock")?;
+                let library = fresh.join("lib.rs");
+                fs::write(&library, "").map_err(Failure::at("write", &library))?;
+                let home = fresh.join("home");
+                fs::create_dir(&home).map_err(Failure::at("create", &home))?;
+                // Where the crates come from may be said in the user's own home.
+                if let Some(config) = config_of_cargo() {
+                    fs::copy(&config, home.join("config.toml")).map_err(Failure::at("copy", &config))?;
+                }
+                let mut fetch = cargo::cargo(fresh);
+                cargo::text(fetch.args(["fetch", "--locked", "--quiet"]).env("CARGO_HOME", home)).map(drop)
+            }
+        }
     }
+
+    fn folder(&self, workspace: &Workspace) -> PathBuf {
+        workspace.target.join(self.folder)
+    }
+}
+
+fn config_of_cargo() -> Option<PathBuf> {
+    let place = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let home = place("CARGO_HOME").or_else(|| place("HOME").map(|home| home.join(".cargo")))?;
+    Some(home.join("config.toml")).filter(|config| config.is_file())
 }
 
 fn remove(folder: &Path) -> Result<(), Failure> {
@@ -84,7 +118,11 @@ mod tests {
     use super::*;
 
     fn python() -> Locked {
-        Locked { language: Language::Python, lock: "crates/testing/model-server/tests/sdks/requirements.txt" }
+        Locked {
+            form: Form::Python,
+            folder: "model-sdks/python",
+            lock: "crates/testing/model-server/tests/sdks/requirements.txt",
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::locked::{Language, Locked};
+use super::locked::{Form, Locked};
 use crate::cargo;
 use crate::failure::Failure;
 use crate::workspace::Workspace;
@@ -64,7 +64,8 @@ const NEEDS: &[Need] = &[
     Need {
         name: "the vendors' model clients for Python",
         source: Source::Locked(Locked {
-            language: Language::Python,
+            form: Form::Python,
+            folder: "model-sdks/python",
             lock: "crates/testing/model-server/tests/sdks/requirements.txt",
         }),
         tests: "tests in which they converse with the model server are skipped by name",
@@ -72,10 +73,47 @@ const NEEDS: &[Need] = &[
     Need {
         name: "the vendors' model clients for Node",
         source: Source::Locked(Locked {
-            language: Language::Node,
+            form: Form::Node,
+            folder: "model-sdks/node",
             lock: "crates/testing/model-server/tests/sdks/package-lock.json",
         }),
         tests: "tests in which they converse with the model server are skipped by name",
+    },
+    Need {
+        name: "the source archives of Python packages on which runs are tried",
+        source: Source::Locked(Locked {
+            form: Form::PythonArchives,
+            folder: "test-packages/sdists",
+            lock: "crates/bins/ambit/tests/packages/sdists.txt",
+        }),
+        tests: "tests in which runs mend them are skipped by name",
+    },
+    Need {
+        name: "what the tests of Python packages run with",
+        source: Source::Locked(Locked {
+            form: Form::Python,
+            folder: "test-packages/pytest",
+            lock: "crates/bins/ambit/tests/packages/pytest.txt",
+        }),
+        tests: "tests in which runs mend them are skipped by name",
+    },
+    Need {
+        name: "the packages of Node on which runs are tried",
+        source: Source::Locked(Locked {
+            form: Form::Node,
+            folder: "test-packages/node",
+            lock: "crates/bins/ambit/tests/packages/package-lock.json",
+        }),
+        tests: "tests in which runs mend them are skipped by name",
+    },
+    Need {
+        name: "the crates on which runs are tried",
+        source: Source::Locked(Locked {
+            form: Form::Crates,
+            folder: "test-packages/crates",
+            lock: "crates/bins/ambit/tests/packages/crates.lock",
+        }),
+        tests: "tests in which runs mend them are skipped by name",
     },
     Need {
         name: "unshare",

@@ -29,6 +29,8 @@ pub use error::{NothingToCheck, SurveyError};
 pub use gate::{Ecosystem, GateKind, ImageTool, ProposedGate, Resources, VolumeNeed};
 pub use goal::{GoalError, blueprint_of_goal};
 pub use plan::Plan;
-pub use proposal::{CATALOG_NAME, PROFILE_NAME, TEMPLATE_NAME, catalog_mark, profile};
+pub use proposal::{
+    CATALOG_NAME, PROFILE_NAME, RUN_CHANGED_FILES, RUN_COST, RUN_TURNS, TEMPLATE_NAME, catalog_mark, profile,
+};
 pub use requests::{REQUESTS_FILE, Requests, RequestsError};
-pub use survey::{Choice, Question, Survey, survey};
+pub use survey::{Choice, Question, Survey, survey, survey_of_source};

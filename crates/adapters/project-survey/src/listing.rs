@@ -13,11 +13,26 @@ pub(crate) struct Listing {
     pub(crate) texts: BTreeMap<String, String>,
     /// Files that should have been read and could not be: too large, or no text.
     pub(crate) unread: BTreeSet<String>,
+    /// The programs of the packages of Node that are installed at the top; `None` where none are.
+    pub(crate) node_programs: Option<BTreeSet<String>>,
     /// Whether there was more than is looked at.
     pub(crate) is_partial: bool,
 }
 
 impl Listing {
+    /// Forgets what no run gets to see. What a lock pins is told nevertheless: by it packages are captured.
+    pub(crate) fn keep_only(&mut self, source: &BTreeSet<String>) {
+        self.files.retain(|path, _| source.contains(path));
+        self.unread.retain(|path| source.contains(path));
+        self.texts.retain(|path, _| source.contains(path) || name::file_name(path) == "Cargo.lock");
+        let files = &self.files;
+        let holds = |directory: &String| {
+            let below = format!("{directory}/");
+            files.range(below.clone()..).next().is_some_and(|(path, _)| path.starts_with(&below))
+        };
+        self.directories.retain(holds);
+    }
+
     pub(crate) fn has(&self, path: &str) -> bool {
         self.files.contains_key(path)
     }
@@ -66,6 +81,7 @@ impl Listing {
             directories: self.directories.iter().filter_map(cut).collect(),
             texts: self.texts.iter().filter_map(|(path, text)| Some((cut(path)?, text.clone()))).collect(),
             unread: self.unread.iter().filter_map(cut).collect(),
+            node_programs: self.node_programs.clone(),
             is_partial: self.is_partial,
         }
     }

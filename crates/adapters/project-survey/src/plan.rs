@@ -1,5 +1,7 @@
 use std::collections::BTreeSet;
 
+use ambit_ids::{PathPattern, PathSet, RepoPath};
+
 use crate::error::NothingToCheck;
 use crate::gate::{Ecosystem, GateKind, ImageTool, ProposedGate, VolumeNeed};
 use crate::limits;
@@ -85,7 +87,14 @@ const fn minutes(ecosystem: Ecosystem) -> u32 {
 
 /// What lies at the top, without what is hidden, made or protected, and where new files may appear.
 fn scope(tops: &[(String, bool)], more: &BTreeSet<String>, protected: &BTreeSet<String>) -> Vec<String> {
-    let is_free = |name: &str| !name.starts_with('.') && !MADE.contains(&name);
+    let decides: PathSet =
+        PathSet(protected.iter().filter_map(|pattern| PathPattern::new(pattern).ok()).collect());
+    let is_protected = |name: &str| {
+        name.parse::<RepoPath>().is_ok_and(|path| decides.0.iter().any(|found| found.matches(&path)))
+    };
+    let is_free = |name: &str| {
+        !name.starts_with('.') && !MADE.contains(&name) && !name.ends_with(".egg-info") && !is_protected(name)
+    };
     let patterns = tops
         .iter()
         .filter(|(name, _)| is_free(name))

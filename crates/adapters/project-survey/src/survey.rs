@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::error::{NothingToCheck, SurveyError};
@@ -41,7 +42,11 @@ pub struct Choice {
 
 impl Choice {
     pub(crate) fn of_gate(label: &str, gate: ProposedGate) -> Self {
-        Self { label: label.to_owned(), parts: Parts { gates: vec![gate], ..Parts::default() } }
+        Self::of_gates(label, vec![gate])
+    }
+
+    pub(crate) fn of_gates(label: &str, gates: Vec<ProposedGate>) -> Self {
+        Self { label: label.to_owned(), parts: Parts { gates, ..Parts::default() } }
     }
 }
 
@@ -52,6 +57,17 @@ impl Choice {
 /// among the remarks where it matters.
 pub fn survey(dir: &Path) -> Result<Survey, SurveyError> {
     Ok(Survey::of(&walk::list(dir)?))
+}
+
+/// Looks at a repository of which runs get to see these files alone, such as those that its `.gitignore` does not leave
+/// out.
+///
+/// # Errors
+/// As [`survey`].
+pub fn survey_of_source(dir: &Path, source: &BTreeSet<String>) -> Result<Survey, SurveyError> {
+    let mut listing = walk::list(dir)?;
+    listing.keep_only(source);
+    Ok(Survey::of(&listing))
 }
 
 impl Survey {

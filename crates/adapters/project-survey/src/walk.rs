@@ -1,5 +1,6 @@
 //! How a repository is read: by name in open directories, never through a link and never by waiting.
 
+use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::Read as _;
@@ -69,7 +70,18 @@ pub(crate) fn list(dir: &Path) -> Result<Listing, SurveyError> {
     let unreadable = |errno: Errno| SurveyError::Unreadable { path: dir.to_owned(), source: errno.into() };
     let mut walk = Walk { listing: Listing::default(), met: 0, manifests: 0, sources_bytes: 0 };
     walk.directory(&top, "", 0).map_err(unreadable)?;
+    walk.listing.node_programs = node_programs(&top);
     Ok(walk.listing)
+}
+
+/// The names of what packages of Node bring to be called.
+fn node_programs(top: &OwnedFd) -> Option<BTreeSet<String>> {
+    let modules = openat(top, "node_modules", DIRECTORY, Mode::empty()).ok()?;
+    let Ok(programs) = openat(&modules, ".bin", DIRECTORY, Mode::empty()) else {
+        return Some(BTreeSet::new());
+    };
+    let entries = Dir::read_from(&programs).ok()?.flatten().take(limits::ENTRIES);
+    Some(entries.filter_map(|entry| told(entry.file_name()).map(str::to_owned)).collect())
 }
 
 struct Walk {

@@ -1,11 +1,13 @@
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use ambit_ids::{ByteCount, Scope};
+use ambit_ids::{ByteCount, RepoPath, Scope};
 use ambit_ports::blobs::BlobStore;
 use ambit_revision::Tree;
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
+use crate::found::Content;
 use crate::limits::QUEUED_ENTRIES;
 use crate::walk::walk;
 use crate::{ImportError, ImportOptions, keep};
@@ -21,7 +23,7 @@ pub struct Imported {
     pub bytes: ByteCount,
     /// Entries that were skipped because some file system takes them for git's own directory.
     pub skipped_git: u64,
-    /// Entries that a `.gitignore` file leaves out. A directory counts once, with everything in it.
+    /// Entries that a `.gitignore` file leaves out, or that a package manager or a build made. A directory counts once, with everything in it.
     pub ignored: u64,
 }
 
@@ -55,4 +57,23 @@ pub async fn import(
         skipped_git: left_out.git,
         ignored: left_out.ignored,
     })
+}
+
+/// The files and links that an import of the directory would take, by their paths. Nothing is kept of them.
+///
+/// # Errors
+/// As [`import`].
+pub async fn files(dir: &Path, options: ImportOptions) -> Result<BTreeSet<RepoPath>, ImportError> {
+    let (sender, mut receiver) = mpsc::channel(QUEUED_ENTRIES);
+    let dir = dir.to_owned();
+    let walking = spawn_blocking(move || walk(&dir, options, &sender));
+    let mut paths = BTreeSet::new();
+    while let Some(found) = receiver.recv().await {
+        if let Content::Streamed(mut pieces) = found.content {
+            while pieces.recv().await.is_some() {}
+        }
+        paths.insert(found.path);
+    }
+    walking.await.map_err(|_| ImportError::Interrupted)??;
+    Ok(paths)
 }

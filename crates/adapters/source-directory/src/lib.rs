@@ -10,6 +10,8 @@
 //! - What the `.gitignore` files in the directory leave out is left out, whether or not there is a `.git`. They are the
 //!   only rules: those outside of the directory, in `.git/info/exclude` and in the configuration of git are not read.
 //!   Without the index nobody can tell which files git tracks in spite of a rule; they are left out, too.
+//! - So are `node_modules`, virtual environments of Python (they hold `pyvenv.cfg`) and caches that are tagged as such
+//!   (`CACHEDIR.TAG`, as the target of cargo is), whether or not a rule names them.
 //! - A directory without files does not exist in a tree.
 //! - Whatever else a directory can hold (a socket, a pipe, a device, a file past a limit or one that cannot be read) is
 //!   refused by its name. Nothing is dropped in silence.
@@ -27,6 +29,7 @@ mod import;
 mod import_error;
 mod keep;
 pub mod limits;
+mod made;
 mod open;
 mod options;
 mod path;
@@ -36,7 +39,7 @@ mod write;
 
 pub use export::{Exported, export};
 pub use export_error::ExportError;
-pub use import::{Imported, import};
+pub use import::{Imported, files, import};
 pub use import_error::{ImportError, SpecialFile};
 pub use options::{IgnoreFiles, ImportOptions};
 pub use path::EntryPath;

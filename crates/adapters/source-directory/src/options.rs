@@ -16,7 +16,7 @@ pub struct ImportOptions {
 /// What `.gitignore` files do. They are files of the tree in either case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IgnoreFiles {
-    /// What they leave out is left out.
+    /// What they leave out is left out, and so are directories that a package manager or a build made.
     Honoured,
     /// Nothing.
     Disregarded,

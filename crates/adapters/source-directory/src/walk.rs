@@ -11,6 +11,7 @@ use tokio::sync::mpsc::{self, Sender};
 use crate::found::{Content, Found, Piece};
 use crate::ignore::{self, IgnoreRules};
 use crate::limits::{CHUNK_BYTES, IGNORE_FILE_BYTES, QUEUED_CHUNKS};
+use crate::made;
 use crate::open::{self, Fault, Listed, OpenFile};
 use crate::{EntryPath, IgnoreFiles, ImportError, ImportOptions, SpecialFile};
 
@@ -134,7 +135,14 @@ impl Walk<'_> {
         let kind = match file_type {
             FileType::Directory => {
                 let directory = open::directory(parent, entry.name.as_c_str());
-                return directory.map(Some).map_err(|errno| failed(errno.into()));
+                let directory = directory.map_err(|errno| failed(errno.into()))?;
+                if self.options.ignore_files == IgnoreFiles::Honoured
+                    && made::is_made(&entry.name, &directory)
+                {
+                    self.left_out.ignored = self.left_out.ignored.saturating_add(1);
+                    return Ok(None);
+                }
+                return Ok(Some(directory));
             }
             FileType::RegularFile => return self.file(parent, path, place, entry).map(|()| None),
             FileType::Symlink => {

@@ -109,6 +109,11 @@ impl Failure {
         self
     }
 
+    /// What happened, and what to do next.
+    pub(crate) fn parts(&self) -> (&str, &str) {
+        (&self.message, &self.help)
+    }
+
     pub(crate) const fn exit(&self) -> u8 {
         self.exit
     }

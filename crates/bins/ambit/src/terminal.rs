@@ -14,7 +14,14 @@ const LEAST_COLUMNS: usize = 20;
 /// The text without what a terminal would obey or nobody would see: control characters, marks that turn the direction of
 /// reading round, and invisible characters.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|c| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+    let mut chars = text.chars().peekable();
+    let mut shown = String::with_capacity(text.len());
+    while let Some(c) = chars.next() {
+        // A line that ends as those of DOS do is one line, and a patch of it must stay one that applies.
+        let ends_line = c == '\r' && chars.peek() == Some(&'\n');
+        shown.push(if is_obeyed(c) && !ends_line { char::REPLACEMENT_CHARACTER } else { c });
+    }
+    shown
 }
 
 /// JSON in which the same characters are escaped, so that nothing is lost for a program.
@@ -137,6 +144,12 @@ fn hang(line: &str, columns: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_carriage_return_stands_only_before_the_end_of_its_line() {
+        assert_eq!(printable("a\r\nb\n"), "a\r\nb\n");
+        assert_eq!(printable("a\rb\r\r\n\r"), "a\u{fffd}b\u{fffd}\r\n\u{fffd}");
+    }
 
     #[test]
     fn what_nobody_would_see_is_shown_and_for_a_program_escaped() {

@@ -2,6 +2,7 @@
 
 mod go;
 mod node;
+mod node_script;
 mod python;
 mod python_tests;
 mod recipes;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use super::node_script::{self, Step};
 use super::tests_by_name::TestFiles;
 use super::{Look, tests_by_name};
 use crate::gate::{Ecosystem, GateKind, ImageTool, ProposedGate, VolumeNeed};
@@ -66,9 +67,10 @@ pub(super) fn look(listing: &Listing) -> Option<Look> {
     match test_script(&manifest) {
         Some(script) if is_tellable(&script) => {
             look.signs.push("its test script".to_owned());
-            let gate = by_script(&script, &packages);
-            look.parts.tools.extend(tools_of(&gate));
-            look.parts.gates.push(gate);
+            for gate in of_script(&mut look.remarks, listing, &manifest, &script, &packages) {
+                look.parts.tools.extend(tools_of(&gate));
+                look.parts.gates.push(gate);
+            }
         }
         Some(_) => look.remarks.push(
             "the test script of package.json is too long, or holds characters that nobody would see: no gate runs it"
@@ -104,6 +106,65 @@ fn test_script(manifest: &Map<String, Value>) -> Option<String> {
 
 fn is_tellable(script: &str) -> bool {
     script.len() <= limits::SCRIPT_BYTES && !script.chars().any(ambit_ids::is_unprintable)
+}
+
+/// The gates of the test script: one for each command in it that can be run alone, without those whose program was never
+/// installed.
+fn of_script(
+    remarks: &mut Vec<String>,
+    listing: &Listing,
+    manifest: &Map<String, Value>,
+    script: &str,
+    packages: &BTreeSet<String>,
+) -> Vec<ProposedGate> {
+    let scripts = manifest.get("scripts").and_then(Value::as_object);
+    let steps = scripts.and_then(node_script::steps).unwrap_or_default();
+    let steps: Vec<Step> = steps.into_iter().filter(|step| is_tellable(&step.command)).collect();
+    let lacks = |step: &Step| listing.node_programs.as_ref().is_some_and(|installed| step.lacks(installed));
+    let (lacking, mut there): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(lacks);
+    for step in &lacking {
+        remarks.push(match there.is_empty() {
+            true => format!("`{}` is not installed in node_modules: the tests cannot run without it", step.program()),
+            false => format!(
+                "`{}` is not installed in node_modules, so `{}` is no gate: install it, and `ambit init --replace`",
+                step.program(),
+                step.command
+            ),
+        });
+    }
+    // Where nothing can be run, the whole says so by failing.
+    if there.is_empty() {
+        return vec![by_script(script, packages)];
+    }
+    there.sort_by_key(|step| !step.is_check());
+    let is_only = there.len() == 1;
+    let mut taken = BTreeSet::new();
+    let mut gate_of = |step: &Step| {
+        let mut gate = by_script(&step.command, packages);
+        if !is_only {
+            gate.id = free_id(&step.name, &mut taken);
+            gate.summary = format!("`{}` of package.json passes.", step.name);
+        }
+        if step.is_check() && !is_only {
+            gate.kind = GateKind::Build;
+        }
+        gate
+    };
+    there.iter().map(&mut gate_of).collect()
+}
+
+/// An id after the name of a script, which no other gate has.
+fn free_id(script: &str, taken: &mut BTreeSet<String>) -> String {
+    let word: String = script
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .take(30)
+        .collect();
+    let word = format!("node.{}", word.trim_matches('-'));
+    let others = (2..).map(|number| format!("{word}-{number}"));
+    let id = std::iter::once(word.clone()).chain(others).find(|id| !taken.contains(id)).unwrap_or(word);
+    taken.insert(id.clone());
+    id
 }
 
 /// The command of a script. Without anything that a shell would take apart there is no shell.

@@ -128,25 +128,30 @@ fn choose_tests(look: &mut Look, listing: &Listing, needs_packages: bool) {
     let finish = |gate: ProposedGate, needs: bool| {
         let mut places = Vec::new();
         if in_src {
-            places.push("/workspace/src");
+            places.push("/workspace/src".to_owned());
         }
         if needs {
-            places.push("/volumes/python");
+            places.push("/volumes/python".to_owned());
         }
         let gate = gate.with("PYTHONDONTWRITEBYTECODE", "1").with("PYTHONHASHSEED", "0");
+        if let Some(own) = gate.environment.get("PYTHONPATH") {
+            places.insert(0, own.clone());
+        }
         let gate = if places.is_empty() { gate } else { gate.with("PYTHONPATH", places.join(":")) };
         if needs { gate.needing(VolumeNeed::Python) } else { gate }
     };
-    let unittest = || finish(python_tests::unittest(listing), needs_packages);
+    let unittest = || -> Vec<ProposedGate> {
+        python_tests::unittest(listing).into_iter().map(|gate| finish(gate, needs_packages)).collect()
+    };
     let pytest = || finish(python_tests::pytest(), true);
     look.signs.extend(verdict.why.iter().cloned());
     match verdict.runner {
-        Some(python_tests::Runner::Unittest) => look.parts.gates.push(unittest()),
+        Some(python_tests::Runner::Unittest) => look.parts.gates.extend(unittest()),
         Some(python_tests::Runner::Pytest) => look.parts.gates.push(pytest()),
         None => look.questions.push(crate::survey::Question {
             asks: "Which runner do the Python tests need?".to_owned(),
             choices: vec![
-                Choice::of_gate("unittest, which comes with Python", unittest()),
+                Choice::of_gates("unittest, which comes with Python", unittest()),
                 Choice::of_gate("pytest, which is taken from the installed packages", pytest()),
             ],
         }),

@@ -2,6 +2,7 @@
 
 use super::python::TEST_DIRECTORIES;
 use crate::gate::{Ecosystem, GateKind, ProposedGate};
+use crate::limits;
 use crate::listing::Listing;
 use crate::name;
 
@@ -101,8 +102,75 @@ pub(super) fn pytest() -> ProposedGate {
     ProposedGate::new(Ecosystem::Python, GateKind::Test, "python.tests", SUMMARY, &argv)
 }
 
-/// The way in which unittest finds these tests.
-pub(super) fn unittest(listing: &Listing) -> ProposedGate {
+/// The most tests that become a gate each because they run by themselves.
+const OWN_PROGRAMS: usize = 8;
+
+/// The ways in which unittest finds these tests. A file that calls `unittest.main()` wherever it is imported can only be run
+/// as a program.
+pub(super) fn unittest(listing: &Listing) -> Vec<ProposedGate> {
+    let tests = || listing.ending(".py").filter(|path| is_test(path));
+    let runs_itself = |path: &&str| {
+        let text = listing.text(path).unwrap_or_default();
+        text.lines().any(|line| line.starts_with("unittest.main(") || line.starts_with("main()"))
+            && is_for_unittest(text)
+            && name::is_argument(path)
+    };
+    let programs: Vec<&str> = tests().filter(runs_itself).collect();
+    if programs.is_empty() || programs.len() > OWN_PROGRAMS {
+        return vec![discovered(listing)];
+    }
+    let mut gates: Vec<ProposedGate> = programs.iter().map(|path| own_program(listing, path)).collect();
+    if let [only] = gates.as_mut_slice() {
+        only.id = "python.tests".to_owned();
+    }
+    let others: Vec<&str> = tests()
+        .filter(|path| !programs.contains(path) && is_for_unittest(listing.text(path).unwrap_or_default()))
+        .collect();
+    if !others.is_empty() {
+        let mut argv = vec!["python3", "-m", "unittest"];
+        argv.extend(others.iter().filter(|path| name::is_argument(path)).take(limits::ARGUMENTS));
+        gates.push(ProposedGate::new(
+            Ecosystem::Python,
+            GateKind::Test,
+            "python.other-tests",
+            SUMMARY,
+            &argv,
+        ));
+    }
+    gates
+}
+
+/// A test that is run as a program: as a module where it lies in packages, so that the top is where it imports from.
+fn own_program(listing: &Listing, path: &str) -> ProposedGate {
+    let stem = name::file_name(path).trim_end_matches(".py");
+    let word: String = stem
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .take(30)
+        .collect();
+    let id = format!("python.{word}");
+    let summary = format!("The tests of {path} pass.");
+    let above: Vec<&str> = path.split('/').rev().skip(1).collect();
+    let in_packages = (0..above.len()).all(|depth| {
+        let directory: Vec<&str> = path.split('/').take(above.len() - depth).collect();
+        listing.has(&format!("{}/__init__.py", directory.join("/")))
+    });
+    let module = path.trim_end_matches(".py").replace('/', ".");
+    match in_packages {
+        true => {
+            let argv = ["python3", "-m", &module];
+            ProposedGate::new(Ecosystem::Python, GateKind::Test, &id, &summary, &argv)
+        }
+        false => {
+            let argv = ["python3", path];
+            ProposedGate::new(Ecosystem::Python, GateKind::Test, &id, &summary, &argv)
+                .with("PYTHONPATH", "/workspace")
+        }
+    }
+}
+
+/// Whatever unittest finds by itself.
+fn discovered(listing: &Listing) -> ProposedGate {
     let mut argv = vec!["python3", "-m", "unittest", "discover"];
     let is_found = |path: &str| name::file_name(path).starts_with("test") && path.ends_with(".py");
     let place = TEST_DIRECTORIES.into_iter().find(|directory| listing.directories.contains(*directory));

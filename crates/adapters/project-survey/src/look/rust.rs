@@ -75,7 +75,14 @@ fn needs_packages(look: &mut Look, listing: &Listing, manifest: &toml::Table, is
         if lock.contains("source = \"git+") {
             look.remarks.push("Cargo.lock takes packages from git, which no offline cache holds".to_owned());
         }
-        return lock.contains("source = \"registry+");
+        let needs = lock.contains("source = \"registry+");
+        if needs && !is_locked {
+            look.remarks.push(
+                "a .gitignore leaves Cargo.lock out of the source: cargo chooses anew among the packages that it names"
+                    .to_owned(),
+            );
+        }
+        return needs;
     }
     let declares = |table: &toml::Table| {
         ["dependencies", "dev-dependencies", "build-dependencies"]

@@ -1,3 +1,4 @@
+use ambit_ids::MicroUsd;
 use std::fmt::Write as _;
 
 use super::yaml::{list, quoted};
@@ -66,13 +67,13 @@ impl Plan {
         format!(
             "  # Whichever is reached first ends a run. `run start` can lower turns and money further.
   runBudget:
-    maxModelSteps: 40
+    maxModelSteps: {RUN_TURNS}
     maxPatchAttemptsPerGate: 5
     maxElapsedMinutes: {}
-    maxChangedFiles: 20
+    maxChangedFiles: {RUN_CHANGED_FILES}
     maxAddedDependencies: 0
     maxParallelProcesses: 1
-    maxToolCostUsd: 2.00
+    maxToolCostUsd: {RUN_COST}
     stopOnRepeatedFailureFingerprint: 3
     maxOutputBytes: 33554432
     maxSideEffects: 80
@@ -81,6 +82,13 @@ impl Plan {
         )
     }
 }
+
+/// The turns that a run may have.
+pub const RUN_TURNS: u32 = 40;
+/// The files that a run may change.
+pub const RUN_CHANGED_FILES: u32 = 20;
+/// What a run may cost. A turn of a dear model reserves a quarter of it.
+pub const RUN_COST: MicroUsd = MicroUsd::new(4_000_000);
 
 const HEAD: &str = r#"# What every run on this repository may do. `ambit run start "GOAL"` makes a blueprint of its own from it for each
 # goal, with the goal in the place of the one below. Read it, change it, commit it. A change is shown and has to be

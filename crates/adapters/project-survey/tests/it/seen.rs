@@ -204,3 +204,78 @@ fn a_test_that_pytest_alone_understands_is_for_pytest() {
         survey(written(&[("a.py", ""), ("tests/test_a.py", PYTEST)]).path()).unwrap().settle(&[]).unwrap();
     assert!(commands(&plan)[1].contains("pytest"), "{plan:?}");
 }
+
+#[test]
+fn each_command_of_a_test_script_is_a_gate_without_those_that_were_never_installed() {
+    let manifest = serde_json::json!({
+        "scripts": {"test": "npm run test:unit && npm run test:types && npm run lint", "test:unit": "tape 'test/*.js'",
+            "test:types": "tstyche", "lint": "eslint"},
+        "devDependencies": {"tape": "5", "tstyche": "7", "eslint": "9"},
+    });
+    let dir = written(&[("package.json", &manifest.to_string())]);
+    let gates = || {
+        let plan = survey(dir.path()).unwrap().settle(&[]).unwrap();
+        (commands(&plan), plan)
+    };
+    let (all, plan) = gates();
+    let expected = ["node.lint: sh -c eslint", "node.test-types: sh -c tstyche"];
+    assert!(expected.iter().all(|gate| all.iter().any(|found| found == gate)), "{all:?}");
+    assert!(all.last().unwrap().starts_with("node.test-unit: sh -c 'tape "), "{all:?}");
+    assert!(!plan.tools.contains(&ImageTool::Npm), "nothing calls npm any more");
+
+    std::fs::create_dir_all(dir.path().join("node_modules/.bin")).unwrap();
+    std::fs::write(dir.path().join("node_modules/.bin/tape"), "").unwrap();
+    let (some, plan) = gates();
+    assert!(some.len() == 1 && some[0].starts_with("node.tests: sh -c 'tape "), "{some:?}");
+    for lacking in ["tstyche", "eslint"] {
+        assert!(plan.remarks.iter().any(|remark| remark.contains(lacking) && remark.contains("--replace")));
+    }
+}
+
+#[test]
+fn a_test_that_runs_itself_is_a_program_and_the_others_are_found() {
+    let own = format!("{UNITTEST}\nunittest.main()\n");
+    let files = [("a.py", ""), ("test/__init__.py", ""), ("test/test_own.py", own.as_str())];
+    let alone = survey(written(&files).path()).unwrap().settle(&[]).unwrap();
+    assert_eq!(commands(&alone)[1], "python.tests: python3 -m test.test_own");
+    let files = [("a.py", ""), ("tests/test_own.py", own.as_str()), ("tests/test_b.py", UNITTEST)];
+    let both = survey(written(&files).path()).unwrap().settle(&[]).unwrap();
+    assert_eq!(
+        commands(&both)[1..],
+        [
+            "python.tests: python3 tests/test_own.py",
+            "python.other-tests: python3 -m unittest tests/test_b.py"
+        ]
+    );
+    assert_eq!(both.gates[1].environment["PYTHONPATH"], "/workspace");
+}
+
+#[test]
+fn what_no_run_gets_to_see_is_not_proposed_and_a_lock_still_tells_of_packages() {
+    let lock = "version = 4\n[[package]]\nsource = \"registry+https://x\"\n";
+    let dir = written(&[
+        ("Cargo.toml", "[package]\nname = \"a\"\n[dependencies]\nb = \"1\"\n"),
+        ("Cargo.lock", lock),
+        ("src/lib.rs", ""),
+        ("made/a.py", ""),
+    ]);
+    let whole = survey(dir.path()).unwrap().settle(&[]).unwrap();
+    assert!(commands(&whole)[0].contains("--locked") && whole.scope.contains(&"made/**".to_owned()));
+    let source = ["Cargo.toml", "src/lib.rs"].map(str::to_owned).into();
+    let plan = ambit_project_survey::survey_of_source(dir.path(), &source).unwrap().settle(&[]).unwrap();
+    assert_eq!(commands(&plan)[0], "rust.check: cargo check --offline");
+    assert_eq!(plan.volumes, [VolumeNeed::Cargo].into());
+    assert!(!plan.scope.iter().any(|pattern| pattern.contains("made")), "{plan:?}");
+    assert!(plan.remarks.iter().any(|remark| remark.contains(".gitignore leaves Cargo.lock out")));
+}
+
+#[test]
+fn no_protected_file_is_told_as_one_that_a_patch_may_touch() {
+    for files in [
+        &[("a.py", ""), ("test_a.py", UNITTEST), ("a.egg-info/PKG-INFO", "")][..],
+        &[("package.json", "{\"scripts\": {\"test\": \"node test.js\"}}"), ("a.js", ""), ("test.js", "")],
+    ] {
+        let plan = survey(written(files).path()).unwrap().settle(&[]).unwrap();
+        assert!(!plan.scope.iter().any(|path| path.contains("test") || path.contains("egg")), "{plan:?}");
+    }
+}

@@ -19,13 +19,13 @@ fn project(files: &[(&str, &str)]) -> World {
 #[test]
 fn what_a_build_makes_is_left_out_and_counted_once() {
     let world = project(&[
-        (".gitignore", "target/\n__pycache__\n/node_modules\n*.log\n!keep.log\n"),
+        (".gitignore", "target/\n__pycache__\n/packages\n*.log\n!keep.log\n"),
         ("src/main.rs", "fn main() {}"),
         ("src/__pycache__/a.pyc", "x"),
         ("target/debug/deps/a", "x"),
         ("target/debug/deps/b", "x"),
-        ("node_modules/left-pad/index.js", "x"),
-        ("web/node_modules/kept.js", "x"),
+        ("packages/left-pad/index.js", "x"),
+        ("web/packages/kept.js", "x"),
         ("build.log", "x"),
         ("keep.log", "x"),
         ("src/target", "a file, and the rule is about directories"),
@@ -38,13 +38,38 @@ fn what_a_build_makes_is_left_out_and_counted_once() {
             "file keep.log",
             "file src/main.rs",
             "file src/target",
-            "file web/node_modules/kept.js"
+            "file web/packages/kept.js"
         ]
     );
     assert_eq!(imported.ignored, 4);
     let all = world.import_with(everything()).unwrap();
     assert_eq!((all.entries, all.ignored), (10, 0));
     assert_eq!(everything().ignore_files, IgnoreFiles::Disregarded);
+}
+
+#[test]
+fn what_was_installed_and_says_so_is_left_out_without_a_rule() {
+    let tag = "Signature: 8a477f597d28d172789f06886806bc55\n# made by a build\n";
+    let world = project(&[
+        ("a.py", "x"),
+        ("node_modules/left-pad/index.js", "x"),
+        ("web/node_modules/left-pad/index.js", "x"),
+        (".venv/pyvenv.cfg", "home = /usr/bin\n"),
+        (".venv/lib/site-packages/a.py", "x"),
+        ("out/CACHEDIR.TAG", tag),
+        ("out/debug/a", "x"),
+        ("untagged/CACHEDIR.TAG", "no signature"),
+        ("kept/pyvenv.cfg/a", "a directory, and no mark"),
+        ("kept/node_modules", "a file"),
+    ]);
+    let imported = world.import().unwrap();
+    assert_eq!(
+        listed(&imported.tree),
+        ["file a.py", "file kept/node_modules", "file kept/pyvenv.cfg/a", "file untagged/CACHEDIR.TAG"]
+    );
+    assert_eq!(imported.ignored, 4);
+    let all = world.import_with(everything()).unwrap();
+    assert_eq!((all.entries, all.ignored), (10, 0));
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub(crate) struct UseArgs {
     #[arg(long, value_name = "TOKENS")]
     pub(crate) token_cap: Option<u64>,
     /// The tokens of one request, by an estimate of three bytes each.
-    #[arg(long, value_name = "TOKENS", default_value_t = 60_000)]
+    #[arg(long, value_name = "TOKENS", default_value_t = 40_000)]
     pub(crate) context_tokens: u32,
     /// The most tokens of one answer.
     #[arg(long, value_name = "TOKENS", default_value_t = 8_000)]

@@ -11,11 +11,12 @@ use serde_json::json;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::failure::{Failure, exit};
+use crate::verbs::everyday;
 
 /// One thing that was looked at.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Finding {
+pub(super) struct Finding {
     what: String,
     ok: bool,
     found: String,
@@ -24,11 +25,11 @@ struct Finding {
 }
 
 impl Finding {
-    fn ok(what: &str, found: impl Into<String>) -> Self {
+    pub(super) fn ok(what: &str, found: impl Into<String>) -> Self {
         Self { what: what.to_owned(), ok: true, found: found.into(), mend: String::new() }
     }
 
-    fn missing(what: &str, found: impl Into<String>, mend: impl Into<String>) -> Self {
+    pub(super) fn missing(what: &str, found: impl Into<String>, mend: impl Into<String>) -> Self {
         Self { what: what.to_owned(), ok: false, found: found.into(), mend: mend.into() }
     }
 }
@@ -49,6 +50,7 @@ pub(crate) async fn run(context: &Context) -> Result<Answer, Failure> {
         Some((approver, _)) => Finding::ok("approver", approver.to_string()),
         None => Finding::missing("approver", "nobody", "ambit approver init --name NAME --out FILE"),
     });
+    findings.extend(everyday::findings(context));
     let mut usable = false;
     match services.sandboxes.measure().await {
         Err(error) => findings.push(Finding::missing("sandbox", error.to_string(), "see the message")),

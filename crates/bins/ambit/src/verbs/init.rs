@@ -1,13 +1,15 @@
 //! From a repository to the documents of its runs.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use ambit_blueprint::AggregateLimits;
 use ambit_ids::ImageName;
 use ambit_images::{CaptureRequest, Tool};
 use ambit_ports::images::{Image, ImageStore as _};
-use ambit_project_survey::{Plan, Survey, profile, survey};
+use ambit_project_survey::{Plan, Survey, profile, survey, survey_of_source};
 use ambit_sandboxes::unmet;
+use ambit_source_directory::{ImportOptions, files};
 use serde_json::json;
 
 use crate::answer::Answer;
@@ -100,7 +102,7 @@ pub(crate) async fn prepare(context: &Context, root: &Path, manner: Manner) -> R
     let config = UserConfig::find()?;
     config.must_lie_outside(context, root)?;
     must_not_hold_state(context, root)?;
-    let seen = survey(root).map_err(|error| Failure::of(error.code(), &error))?;
+    let seen = look(root).await?;
     let can_ask = manner == Manner::Asking && context.can_ask();
     if manner == Manner::Asking && !can_ask {
         return Err(cannot_ask(root, &seen));
@@ -147,6 +149,23 @@ pub(crate) async fn prepare(context: &Context, root: &Path, manner: Manner) -> R
     bound.record.agreed.write(root)?;
     bound.keep(&context.home, &context.scope.organization)?;
     Ok(Ready { bound, page, json, image, key: config.approver_key(), was_shown: can_ask })
+}
+
+/// The repository as runs get to see it.
+async fn look(root: &Path) -> Result<Survey, Failure> {
+    let seen = match files(root, ImportOptions::default()).await {
+        Ok(source) => {
+            let told = source.iter().filter_map(|path| std::str::from_utf8(path.as_bytes()).ok());
+            let source: BTreeSet<String> = told.map(str::to_owned).collect();
+            survey_of_source(root, &source)
+        }
+        // A run says the same; what can be proposed is proposed until it is mended.
+        Err(error) => survey(root).map(|mut seen| {
+            seen.remarks.push(format!("no run can start from the directory as it is: {error}"));
+            seen
+        }),
+    };
+    seen.map_err(|error| Failure::of(error.code(), &error))
 }
 
 /// Whatever a repository holds can be read by agents.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ambit_blueprint::AggregateLimits;
 use ambit_ports::images::Image;
-use ambit_project_survey::{Ecosystem, Plan};
+use ambit_project_survey::{Ecosystem, Plan, RUN_CHANGED_FILES, RUN_COST, RUN_TURNS};
 use serde_json::{Value, json};
 
 use crate::terminal::QUOTED;
@@ -51,7 +51,7 @@ impl Proposal<'_> {
         }
         let _ = writeln!(
             page,
-            "a run has           40 turns, {} minutes, 2.00 USD, 20 changed files",
+            "a run has           {RUN_TURNS} turns, {} minutes, {RUN_COST} USD, {RUN_CHANGED_FILES} changed files",
             plan.elapsed_minutes
         );
         let _ = writeln!(page, "a gate has          {longest} MiB of memory at the most, and no network");

@@ -9,6 +9,7 @@ mod brought;
 mod catalog;
 pub(crate) mod doctor;
 mod drive;
+mod everyday;
 pub(crate) mod export;
 mod gate;
 mod goal;
