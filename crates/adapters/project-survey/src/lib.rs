@@ -21,6 +21,7 @@ mod narrower;
 mod parts;
 mod plan;
 mod proposal;
+mod question;
 mod requests;
 mod survey;
 mod walk;
@@ -32,5 +33,6 @@ pub use plan::Plan;
 pub use proposal::{
     CATALOG_NAME, PROFILE_NAME, RUN_CHANGED_FILES, RUN_COST, RUN_TURNS, TEMPLATE_NAME, catalog_mark, profile,
 };
+pub use question::{Choice, Question};
 pub use requests::{REQUESTS_FILE, Requests, RequestsError};
-pub use survey::{Choice, Question, Survey, survey, survey_of_source};
+pub use survey::{Survey, survey, survey_of_source};

@@ -8,6 +8,7 @@ use crate::listing::Listing;
 use crate::look::{self, Look};
 use crate::parts::Parts;
 use crate::plan::Plan;
+use crate::question::Question;
 use crate::walk;
 
 /// What was seen of a repository, and what could not be seen.
@@ -21,33 +22,6 @@ pub struct Survey {
     pub remarks: Vec<String>,
     pub(crate) parts: Parts,
     pub(crate) tops: Vec<(String, bool)>,
-}
-
-/// Something that could not be seen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
-    /// The question.
-    pub asks: String,
-    /// The answers, the default first; never empty.
-    pub choices: Vec<Choice>,
-}
-
-/// One answer to a question.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
-    /// What people read.
-    pub label: String,
-    pub(crate) parts: Parts,
-}
-
-impl Choice {
-    pub(crate) fn of_gate(label: &str, gate: ProposedGate) -> Self {
-        Self::of_gates(label, vec![gate])
-    }
-
-    pub(crate) fn of_gates(label: &str, gates: Vec<ProposedGate>) -> Self {
-        Self { label: label.to_owned(), parts: Parts { gates, ..Parts::default() } }
-    }
 }
 
 /// Looks at a repository. Nothing in it is executed, followed or changed.
@@ -147,11 +121,4 @@ fn below(listing: &Listing) -> Vec<Look> {
         }));
     }
     looks
-}
-
-impl Question {
-    fn moved_below(self, directory: &str) -> Self {
-        let moved = |choice: Choice| Choice { parts: choice.parts.moved_below(directory), ..choice };
-        Self { choices: self.choices.into_iter().map(moved).collect(), ..self }
-    }
 }

@@ -12,7 +12,7 @@ mod tests_by_name;
 use crate::gate::Ecosystem;
 use crate::listing::Listing;
 use crate::parts::Parts;
-use crate::survey::Question;
+use crate::question::Question;
 
 /// What was seen of one kind of project in one directory.
 #[derive(Clone, Debug)]

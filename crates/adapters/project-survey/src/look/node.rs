@@ -11,7 +11,7 @@ use crate::gate::{Ecosystem, GateKind, ImageTool, ProposedGate, VolumeNeed};
 use crate::limits;
 use crate::listing::Listing;
 use crate::name;
-use crate::survey::{Choice, Question};
+use crate::question::{Choice, Question};
 
 const LOCKS: [(&str, ImageTool); 5] = [
     ("package-lock.json", ImageTool::Npm),

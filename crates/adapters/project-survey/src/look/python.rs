@@ -2,20 +2,20 @@
 
 use std::collections::BTreeSet;
 
+use super::python_tests::TEST_DIRECTORIES;
 use super::tests_by_name::TestFiles;
 use super::{Look, python_tests, tests_by_name};
 use crate::gate::{Ecosystem, GateKind, ImageTool, ProposedGate, VolumeNeed};
 use crate::limits;
 use crate::listing::Listing;
 use crate::name;
-use crate::survey::Choice;
+use crate::question::Choice;
 
 const SIGNS: [&str; 7] =
     ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "tox.ini", "pytest.ini"];
 /// Manifests that are read for added dependencies.
 const MANIFESTS: [&str; 4] = ["pyproject.toml", "setup.py", "setup.cfg", "Pipfile"];
 const LOCKS: [&str; 4] = ["poetry.lock", "uv.lock", "Pipfile.lock", "pdm.lock"];
-pub(super) const TEST_DIRECTORIES: [&str; 2] = ["tests", "test"];
 const TEST_FILES: [TestFiles; 2] = [
     ("**/test_*.py", |name| name.starts_with("test_") && name.ends_with(".py")),
     ("**/*_test.py", |name| name.ends_with("_test.py")),
@@ -148,7 +148,7 @@ fn choose_tests(look: &mut Look, listing: &Listing, needs_packages: bool) {
     match verdict.runner {
         Some(python_tests::Runner::Unittest) => look.parts.gates.extend(unittest()),
         Some(python_tests::Runner::Pytest) => look.parts.gates.push(pytest()),
-        None => look.questions.push(crate::survey::Question {
+        None => look.questions.push(crate::question::Question {
             asks: "Which runner do the Python tests need?".to_owned(),
             choices: vec![
                 Choice::of_gates("unittest, which comes with Python", unittest()),

@@ -1,10 +1,11 @@
 //! Which runner the tests of a Python project are written for.
 
-use super::python::TEST_DIRECTORIES;
 use crate::gate::{Ecosystem, GateKind, ProposedGate};
 use crate::limits;
 use crate::listing::Listing;
 use crate::name;
+
+pub(super) const TEST_DIRECTORIES: [&str; 2] = ["tests", "test"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Runner {
