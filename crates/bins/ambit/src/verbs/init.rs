@@ -134,7 +134,7 @@ pub(crate) async fn prepare(context: &Context, root: &Path, manner: Manner) -> R
     let volumes = packages::capture(context, &services, root, &project, &plan.volumes).await?;
     let image = match known {
         Some(image) => image,
-        None => capture(context, &services, &plan).await?,
+        None => capture(context, &services, root, &plan).await?,
     };
     let texts = Texts {
         blueprint: plan.blueprint(&Context::user()),
@@ -198,11 +198,19 @@ async fn known_image(services: &Services, plan: &Plan) -> Result<Option<Image>, 
     Ok(plan.tools.iter().all(|tool| has(tool.as_str())).then_some(image))
 }
 
-async fn capture(context: &Context, services: &Services, plan: &Plan) -> Result<Image, Failure> {
+/// The directories that do not lie in the repository. Tools are asked what they need, which runs them, and a repository may
+/// bring what is called like one: an environment that was entered stands first in the search path.
+fn outside(root: &Path, directories: Vec<PathBuf>) -> Vec<PathBuf> {
+    let lies_within = |place: &Path| place.starts_with(root) || resolved(place).starts_with(root);
+    directories.into_iter().filter(|place| !lies_within(place)).collect()
+}
+
+async fn capture(context: &Context, services: &Services, root: &Path, plan: &Plan) -> Result<Image, Failure> {
     let tools: Result<Vec<Tool>, _> = plan.tools.iter().map(|tool| tool.as_str().parse()).collect();
     let tools = tools.map_err(|error| Failure::of("USAGE_TOOL", &error))?;
     context.note("capturing the tools and everything that they need");
-    let request = CaptureRequest { name: image_name(plan)?, tools, search_path: search_path() };
+    let search_path = outside(root, search_path());
+    let request = CaptureRequest { name: image_name(plan)?, tools, search_path };
     let report = services.images.capture(request).await.map_err(|error| {
         Failure::of(error.code(), &error)
             .help("nothing was written; install what is missing, and do the same again")
@@ -210,4 +218,24 @@ async fn capture(context: &Context, services: &Services, plan: &Plan) -> Result<
     let image = report.image;
     context.note(&format!("image {} ({})", image.name, image.size_bytes));
     Ok(image)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_tool_is_looked_for_in_the_repository() {
+        let machine = tempfile::tempdir().unwrap();
+        let at = |path: &str| machine.path().canonicalize().unwrap().join(path);
+        for directory in ["repository/.venv/bin", "bin"] {
+            std::fs::create_dir_all(at(directory)).unwrap();
+        }
+        std::os::unix::fs::symlink(at("repository/.venv"), at("entered")).unwrap();
+        std::os::unix::fs::symlink(at("bin"), at("repository/linked")).unwrap();
+        let said =
+            ["repository/.venv/bin", "entered/bin", "repository/linked", "repository", "bin", "absent"];
+        let left = outside(&at("repository"), said.map(at).to_vec());
+        assert_eq!(left, ["bin", "absent"].map(at));
+    }
 }
