@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::answer::Answer;
 use crate::ask;
-use crate::bound::{Bound, Record, Texts, project_of, top_of};
+use crate::bound::{Bound, Record, Texts, innermost, project_of};
 use crate::cli::InitArgs;
 use crate::compose::Services;
 use crate::config::{UserConfig, resolved};
@@ -87,12 +87,9 @@ pub(crate) struct Ready {
     was_shown: bool,
 }
 
-/// The top directory of the repository that the current directory is in: of one that is bound, or one with `.git`.
+/// The top directory of the repository that the current directory is in.
 pub(crate) fn root_here(context: &Context) -> Result<PathBuf, Failure> {
-    match &context.bound {
-        Some(bound) => Ok(bound.root.clone()),
-        None => top_of(Path::new(".")),
-    }
+    innermost(Path::new("."), context.bound.as_ref().map(|bound| bound.root.as_path()))
 }
 
 /// Looks, proposes, asks, and makes everything that a run on the repository needs but an agent.

@@ -54,7 +54,7 @@ fn source_of(root: &Path, need: VolumeNeed) -> Result<VolumeSource, Failure> {
     };
     match need {
         VolumeNeed::Cargo => {
-            let lockfile = within(root, root.join("Cargo.lock"))?;
+            let lockfile = within(root, &root.join("Cargo.lock"))?;
             if !lockfile.is_file() {
                 return Err(absent("Cargo.lock"));
             }
@@ -62,7 +62,7 @@ fn source_of(root: &Path, need: VolumeNeed) -> Result<VolumeSource, Failure> {
             Ok(VolumeSource::Cargo { lockfile, cargo_home })
         }
         VolumeNeed::NodeModules => {
-            let modules = within(root, root.join("node_modules"))?;
+            let modules = within(root, &root.join("node_modules"))?;
             modules
                 .is_dir()
                 .then_some(VolumeSource::NodeModules(modules))
@@ -73,15 +73,15 @@ fn source_of(root: &Path, need: VolumeNeed) -> Result<VolumeSource, Failure> {
             let entered = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
             let found = beside.chain(entered).find(|environment| environment.join("pyvenv.cfg").is_file());
             let found = found.ok_or_else(|| absent("virtual environment (.venv)"))?;
-            within(root, found).map(VolumeSource::Python)
+            within(root, &found).map(VolumeSource::Python)
         }
     }
 }
 
 /// A place without links. One of the repository must lie in it: whoever writes a repository puts links into it, and what
 /// is captured can be read by its tests, and by agents.
-fn within(root: &Path, place: PathBuf) -> Result<PathBuf, Failure> {
-    let real = resolved(&place);
+fn within(root: &Path, place: &Path) -> Result<PathBuf, Failure> {
+    let real = resolved(place);
     if place.starts_with(root) && !real.starts_with(root) {
         let message = format!("{} leads out of the repository, to {}", place.display(), real.display());
         return Err(Failure::new("PREPARATION_LEADS_OUT", message)
@@ -132,7 +132,7 @@ mod tests {
             ("repository/whole", None),
             ("repository/beside", None),
         ] {
-            let found = within(&root, at(place));
+            let found = within(&root, &at(place));
             assert_eq!(found.ok(), leads.map(at), "{place}");
         }
     }
