@@ -127,11 +127,40 @@ pub(crate) fn project_of(root: &Path) -> Result<ProjectId, Failure> {
     ProjectId::new(format!("{plain}-{}", place.short())).map_err(|error| Failure::of("USAGE_VALUE", &error))
 }
 
-/// The top directory of the repository that holds a place: where `.git` lies, or else the place itself.
-pub(crate) fn top_of(place: &Path) -> Result<PathBuf, Failure> {
+/// The top directory of the innermost repository that holds a place: where `.git` lies, or `bound`, which holds the place
+/// too; else the place itself. A repository within one that is bound is another one, whoever wrote it.
+pub(crate) fn innermost(place: &Path, bound: Option<&Path>) -> Result<PathBuf, Failure> {
     let place = place.canonicalize().map_err(|error| {
         Failure::new("SURVEY_NOT_A_DIRECTORY", format!("{} is not a directory: {error}", place.display()))
     })?;
-    let top = place.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok());
-    Ok(top.unwrap_or(&place).to_owned())
+    let is_top = |above: &&Path| bound == Some(*above) || above.join(".git").symlink_metadata().is_ok();
+    Ok(place.ancestors().find(is_top).unwrap_or(&place).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_within_a_bound_one_is_another() {
+        let machine = tempfile::tempdir().unwrap();
+        let at = |path: &str| machine.path().canonicalize().unwrap().join(path);
+        for directory in
+            ["outer/.git", "outer/part/deep", "outer/inner/.git", "outer/inner/deep", "plain/deep"]
+        {
+            std::fs::create_dir_all(at(directory)).unwrap();
+        }
+        for (place, bound, top) in [
+            ("outer/part/deep", Some("outer"), "outer"),
+            ("outer/part/deep", Some("outer/part"), "outer/part"),
+            ("outer/part/deep", None, "outer"),
+            ("outer/inner/deep", Some("outer"), "outer/inner"),
+            ("outer/inner", None, "outer/inner"),
+            ("plain/deep", Some("plain"), "plain"),
+            ("plain/deep", None, "plain/deep"),
+        ] {
+            let found = innermost(&at(place), bound.map(at).as_deref());
+            assert_eq!(found.ok(), Some(at(top)), "{place} {bound:?}");
+        }
+    }
 }

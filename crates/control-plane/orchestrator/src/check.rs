@@ -7,7 +7,7 @@ use ambit_ids::{Digest, GateId, RevisionId, RunId, limits};
 use ambit_ports::blobs::BlobError;
 use ambit_ports::store::{RunRef, StreamId};
 use ambit_revisions::RevisionError;
-use ambit_run::{Circumstances, Limits, PinnedDocuments, Pins, RequestPin, RevisionPin, State};
+use ambit_run::{Circumstances, Limits, PinnedDocuments, Pins, RequestPin, RevisionPin, Rules, State};
 use ambit_sandboxes::{NotAdmitted, unmet};
 
 use crate::admission::{Documents, MissingDocument, NeedsConflict, sandbox_needs};
@@ -391,6 +391,7 @@ impl Admission<'_> {
             ceilings: self.command.ceilings,
             agent: self.command.agent.clone(),
             request: self.request.clone(),
+            rules: Rules::NEWEST,
         };
         Pins::derive(&documents, circumstances)
             .map_err(|error| reject("BLUEPRINT_UNFIT", error.to_string(), "register a catalog that fits it"))

@@ -183,6 +183,7 @@ pub(crate) fn pins(recorded: &Pins, pinned: &Pinned, project: &Project, first: L
         ceilings: BudgetCeilings::from(&recorded.limits),
         agent: recorded.agent.clone(),
         request,
+        rules: recorded.rules,
     };
     match Pins::derive(&documents, circumstances) {
         Ok(derived) if derived == *recorded => {}

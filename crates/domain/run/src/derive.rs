@@ -10,7 +10,7 @@ use ambit_ids::{Digest, GateId, RevisionId, RunId, RunName, Scope, VolumeMount, 
 
 use crate::ledger::Limits;
 use crate::pins::{
-    Accountability, AgentPin, BlueprintPin, GatePin, Pins, ProfilePin, RequestPin, RevisionPin,
+    Accountability, AgentPin, BlueprintPin, GatePin, Pins, ProfilePin, RequestPin, RevisionPin, Rules,
 };
 
 /// The documents that a run is pinned to, each with its digest.
@@ -45,6 +45,8 @@ pub struct Circumstances {
     pub agent: AgentPin,
     /// The revision request that it answers, with its words, which become the goal.
     pub request: Option<(RequestPin, String)>,
+    /// The rules by which its proposals are judged.
+    pub rules: Rules,
 }
 
 /// Why documents make no pins.
@@ -104,6 +106,7 @@ impl Pins {
             limits: Limits::from(&budget),
             agent: circumstances.agent,
             request,
+            rules: circumstances.rules,
         })
     }
 }

@@ -49,6 +49,7 @@ pub use pending::{Effect, pending};
 pub use phase::Phase;
 pub use pins::{
     Accountability, AgentPin, BlueprintPin, GatePin, HiddenCheck, Pins, ProfilePin, RequestPin, RevisionPin,
+    Rules,
 };
 pub use plan::{Plan, PlanStep, check_step};
 pub use state::{

@@ -8,6 +8,22 @@ use ambit_policy::LifecycleStage;
 
 use crate::ledger::Limits;
 
+/// The rules by which a run judges proposals. A run keeps those under which it was admitted, whichever version goes on with
+/// it, and is verified by them: what they answered is on record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rules {
+    /// Every proposal is judged by itself. Runs from before there were others say nothing of their rules.
+    #[default]
+    First,
+    /// What was answered before is told so: a call that was denied, and a patch that led to a failure.
+    Repeats,
+}
+
+impl Rules {
+    /// The rules of a run that is admitted now.
+    pub const NEWEST: Self = Self::Repeats;
+}
+
 /// Everything that a run is pinned to at its admission. None of it changes for the life of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pins {
@@ -53,6 +69,8 @@ pub struct Pins {
     pub agent: AgentPin,
     /// The revision request that the run answers, if it answers one.
     pub request: Option<RequestPin>,
+    /// The rules by which proposals are judged.
+    pub rules: Rules,
 }
 
 impl Pins {

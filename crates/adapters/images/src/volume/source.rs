@@ -57,7 +57,10 @@ fn site_packages(directory: &Path) -> Result<PathBuf, VolumeCaptureError> {
         .filter(|path| path.is_dir())
         .collect();
     match (found.pop(), found.len()) {
-        (Some(one), 0) => real(&one),
+        (Some(one), 0) => match real(&one)? {
+            inside if inside.starts_with(directory) => Ok(inside),
+            target => Err(VolumeCaptureError::LinkLeaves { path: one, target }),
+        },
         (last, others) => Err(VolumeCaptureError::SitePackages {
             path: directory.to_path_buf(),
             found: others + usize::from(last.is_some()),

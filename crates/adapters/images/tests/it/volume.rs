@@ -201,6 +201,11 @@ fn a_python_environment_is_its_packages_without_byte_code() {
     let itself = world.capture_volume("python", taken(&venv.path().join(packages))).unwrap();
     assert_eq!(itself.volume.digest, report.volume.digest);
 
+    let led = directory(&[("pyvenv.cfg", "home = /usr/bin\n"), ("lib/python3.11/.keep", "")]);
+    let outside = source();
+    std::os::unix::fs::symlink(outside.path(), led.path().join(packages)).unwrap();
+    let error = world.capture_volume("python", taken(led.path())).unwrap_err();
+    assert_eq!(error.code(), "VOLUME_LINK_LEAVES", "{error}");
     fs::create_dir_all(venv.path().join("lib/python3.12/site-packages")).unwrap();
     let error = world.capture_volume("python", taken(venv.path())).unwrap_err();
     assert_eq!(error.code(), "VOLUME_SITE_PACKAGES", "{error}");

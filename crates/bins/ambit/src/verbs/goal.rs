@@ -97,14 +97,19 @@ async fn bound(context: &Context, root: &Path, is_agreed: bool) -> Result<Bound,
 async fn agreed(context: &Context, bound: &Bound, is_agreed: bool) -> Result<Documents, Failure> {
     let now = Texts::read(&bound.root)?;
     let changes = bound.record.agreed.changes(&now)?;
-    if changes.is_empty() {
+    if changes.told.is_empty() {
         return now.parse();
     }
-    let told = format!("{DIRECTORY}/ says something else than what you agreed to\n{changes}");
+    let told = format!("{DIRECTORY}/ says something else than what you agreed to\n{}", changes.told);
     if is_agreed {
         context.note(&told);
     } else if context.can_ask() {
         ask::show(&told);
+        if !changes.is_whole {
+            return Err(Failure::new("PREPARATION_CHANGED", "more has changed than can be shown here").help(
+                format!("nothing was started; read {DIRECTORY}/ and agree to all of it with --yes, or bring back what it was"),
+            ));
+        }
         if !ask::agrees("Let runs start from it as it is now?").await? {
             return Err(Failure::new("PREPARATION_DECLINED", "nothing was started, as you said"));
         }

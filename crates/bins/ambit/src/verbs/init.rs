@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::answer::Answer;
 use crate::ask;
-use crate::bound::{Bound, Record, Texts, project_of, top_of};
+use crate::bound::{Bound, Record, Texts, innermost, project_of};
 use crate::cli::InitArgs;
 use crate::compose::Services;
 use crate::config::{UserConfig, resolved};
@@ -89,12 +89,9 @@ pub(crate) struct Ready {
     was_shown: bool,
 }
 
-/// The top directory of the repository that the current directory is in: of one that is bound, or one with `.git`.
+/// The top directory of the repository that the current directory is in.
 pub(crate) fn root_here(context: &Context) -> Result<PathBuf, Failure> {
-    match &context.bound {
-        Some(bound) => Ok(bound.root.clone()),
-        None => top_of(Path::new(".")),
-    }
+    innermost(Path::new("."), context.bound.as_ref().map(|bound| bound.root.as_path()))
 }
 
 /// Looks, proposes, asks, and makes everything that a run on the repository needs but an agent.
@@ -136,7 +133,7 @@ pub(crate) async fn prepare(context: &Context, root: &Path, manner: Manner) -> R
     let volumes = packages::capture(context, &services, root, &project, &plan.volumes).await?;
     let image = match known {
         Some(image) => image,
-        None => capture(context, &services, &plan).await?,
+        None => capture(context, &services, root, &plan).await?,
     };
     let texts = Texts {
         blueprint: plan.blueprint(&Context::user()),
@@ -217,11 +214,19 @@ async fn known_image(services: &Services, plan: &Plan) -> Result<Option<Image>, 
     Ok(plan.tools.iter().all(|tool| has(tool.as_str())).then_some(image))
 }
 
-async fn capture(context: &Context, services: &Services, plan: &Plan) -> Result<Image, Failure> {
+/// The directories that do not lie in the repository. Tools are asked what they need, which runs them, and a repository may
+/// bring what is called like one: an environment that was entered stands first in the search path.
+fn outside(root: &Path, directories: Vec<PathBuf>) -> Vec<PathBuf> {
+    let lies_within = |place: &Path| place.starts_with(root) || resolved(place).starts_with(root);
+    directories.into_iter().filter(|place| !lies_within(place)).collect()
+}
+
+async fn capture(context: &Context, services: &Services, root: &Path, plan: &Plan) -> Result<Image, Failure> {
     let tools: Result<Vec<Tool>, _> = plan.tools.iter().map(|tool| tool.as_str().parse()).collect();
     let tools = tools.map_err(|error| Failure::of("USAGE_TOOL", &error))?;
     context.note("capturing the tools and everything that they need");
-    let request = CaptureRequest { name: image_name(plan)?, tools, search_path: search_path() };
+    let search_path = outside(root, search_path());
+    let request = CaptureRequest { name: image_name(plan)?, tools, search_path };
     let report = services.images.capture(request).await.map_err(|error| {
         Failure::of(error.code(), &error)
             .help("nothing was written; install what is missing, and do the same again")
@@ -229,4 +234,24 @@ async fn capture(context: &Context, services: &Services, plan: &Plan) -> Result<
     let image = report.image;
     context.note(&format!("image {} ({})", image.name, image.size_bytes));
     Ok(image)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_tool_is_looked_for_in_the_repository() {
+        let machine = tempfile::tempdir().unwrap();
+        let at = |path: &str| machine.path().canonicalize().unwrap().join(path);
+        for directory in ["repository/.venv/bin", "bin"] {
+            std::fs::create_dir_all(at(directory)).unwrap();
+        }
+        std::os::unix::fs::symlink(at("repository/.venv"), at("entered")).unwrap();
+        std::os::unix::fs::symlink(at("bin"), at("repository/linked")).unwrap();
+        let said =
+            ["repository/.venv/bin", "entered/bin", "repository/linked", "repository", "bin", "absent"];
+        let left = outside(&at("repository"), said.map(at).to_vec());
+        assert_eq!(left, ["bin", "absent"].map(at));
+    }
 }

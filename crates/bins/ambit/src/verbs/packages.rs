@@ -8,6 +8,7 @@ use ambit_images::{VolumeRequest, VolumeSource};
 use ambit_project_survey::VolumeNeed;
 
 use crate::compose::Services;
+use crate::config::resolved;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::verbs::volume::home_of_cargo;
@@ -53,7 +54,7 @@ fn source_of(root: &Path, need: VolumeNeed) -> Result<VolumeSource, Failure> {
     };
     match need {
         VolumeNeed::Cargo => {
-            let lockfile = root.join("Cargo.lock");
+            let lockfile = within(root, &root.join("Cargo.lock"))?;
             if !lockfile.is_file() {
                 return Err(absent("Cargo.lock"));
             }
@@ -61,7 +62,7 @@ fn source_of(root: &Path, need: VolumeNeed) -> Result<VolumeSource, Failure> {
             Ok(VolumeSource::Cargo { lockfile, cargo_home })
         }
         VolumeNeed::NodeModules => {
-            let modules = root.join("node_modules");
+            let modules = within(root, &root.join("node_modules"))?;
             modules
                 .is_dir()
                 .then_some(VolumeSource::NodeModules(modules))
@@ -71,9 +72,22 @@ fn source_of(root: &Path, need: VolumeNeed) -> Result<VolumeSource, Failure> {
             let beside = ENVIRONMENTS.into_iter().map(|name| root.join(name));
             let entered = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
             let found = beside.chain(entered).find(|environment| environment.join("pyvenv.cfg").is_file());
-            found.map(VolumeSource::Python).ok_or_else(|| absent("virtual environment (.venv)"))
+            let found = found.ok_or_else(|| absent("virtual environment (.venv)"))?;
+            within(root, &found).map(VolumeSource::Python)
         }
     }
+}
+
+/// A place without links. One of the repository must lie in it: whoever writes a repository puts links into it, and what
+/// is captured can be read by its tests, and by agents.
+fn within(root: &Path, place: &Path) -> Result<PathBuf, Failure> {
+    let real = resolved(place);
+    if place.starts_with(root) && !real.starts_with(root) {
+        let message = format!("{} leads out of the repository, to {}", place.display(), real.display());
+        return Err(Failure::new("PREPARATION_LEADS_OUT", message)
+            .help("nothing was written; put what it leads to in its place, or take the link away"));
+    }
+    Ok(real)
 }
 
 /// How the packages come onto this machine.
@@ -85,6 +99,41 @@ const fn mend(need: VolumeNeed) -> &'static str {
         VolumeNeed::NodeModules => "`npm install` (or pnpm, yarn) installs them into node_modules",
         VolumeNeed::Python => {
             "`python3 -m venv .venv && .venv/bin/pip install ...` installs them, with the test runner, beside the project"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_repository_gives_of_itself_and_nothing_that_its_links_lead_to() {
+        let machine = tempfile::tempdir().unwrap();
+        let at = |path: &str| machine.path().canonicalize().unwrap().join(path);
+        for directory in ["secrets", "repository/real", "repository-2"] {
+            std::fs::create_dir_all(at(directory)).unwrap();
+        }
+        let links = [("out", "../secrets"), ("whole", "/"), ("beside", "../repository-2"), ("in", "real")];
+        for (link, target) in links {
+            symlink(target, at("repository").join(link)).unwrap();
+        }
+        symlink("out", at("repository/twice")).unwrap();
+        let root = at("repository");
+        for (place, leads) in [
+            ("repository/real", Some("repository/real")),
+            ("repository/in", Some("repository/real")),
+            ("repository/absent", Some("repository/absent")),
+            ("secrets", Some("secrets")),
+            ("repository/out", None),
+            ("repository/twice", None),
+            ("repository/whole", None),
+            ("repository/beside", None),
+        ] {
+            let found = within(&root, &at(place));
+            assert_eq!(found.ok(), leads.map(at), "{place}");
         }
     }
 }

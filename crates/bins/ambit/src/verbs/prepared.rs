@@ -90,17 +90,28 @@ impl Texts {
         Ok(())
     }
 
-    /// What a newer text says otherwise, key by key; empty where only remarks and spelling differ.
-    pub(crate) fn changes(&self, newer: &Self) -> Result<String, Failure> {
+    /// What a newer text says otherwise, key by key; nothing where only remarks and spelling differ.
+    pub(crate) fn changes(&self, newer: &Self) -> Result<Changes, Failure> {
         let (before, after) = (self.parse()?.values()?, newer.parse()?.values()?);
-        let mut told = String::new();
+        let mut changes = Changes { told: String::new(), is_whole: true };
         for (name, (old, new)) in FILES.into_iter().zip(before.iter().zip(&after)) {
             if old != new {
-                told.push_str(&format!("{DIRECTORY}/{name}\n{}", difference(old, new)));
+                let Changes { told, is_whole } = difference(old, new);
+                changes.told.push_str(&format!("{DIRECTORY}/{name}\n{told}"));
+                changes.is_whole &= is_whole;
             }
         }
-        Ok(told)
+        Ok(changes)
     }
+}
+
+/// What documents say otherwise than before.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Changes {
+    /// The keys with both values; empty where nothing differs.
+    pub(crate) told: String,
+    /// Whether that is all of it. Nobody can agree to the rest by looking at this.
+    pub(crate) is_whole: bool,
 }
 
 impl Documents {
@@ -192,16 +203,18 @@ const SHOWN_KEYS: usize = 100;
 const SHOWN_CHARS: usize = 4_000;
 
 /// The keys whose values differ, with both.
-fn difference(old: &Value, new: &Value) -> String {
+fn difference(old: &Value, new: &Value) -> Changes {
     let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
     leaves(String::new(), old, &mut before);
     leaves(String::new(), new, &mut after);
     let keys: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let differing: Vec<&String> =
         keys.into_iter().filter(|key| before.get(*key) != after.get(*key)).collect();
-    let side = |value: Option<&String>| {
+    let mut is_whole = differing.len() <= SHOWN_KEYS;
+    let mut side = |value: Option<&String>| {
         let Some(value) = value else { return "nothing".to_owned() };
         let shown: String = value.chars().take(SHOWN_CHARS).collect();
+        is_whole &= shown.len() == value.len();
         if shown.len() < value.len() { format!("{shown} ...") } else { shown }
     };
     let mut told = String::new();
@@ -211,7 +224,7 @@ fn difference(old: &Value, new: &Value) -> String {
     if differing.len() > SHOWN_KEYS {
         told.push_str(&format!("  and {} more\n", differing.len() - SHOWN_KEYS));
     }
-    told
+    Changes { told, is_whole }
 }
 
 /// Every value that is no mapping, under its path. A list of plain values is one.
@@ -243,13 +256,21 @@ mod tests {
         let old = json!({"a": {"b": 1, "same": [1]}, "list": ["x"], "steps": [{"id": "s"}]});
         let new =
             json!({"a": {"b": 2, "same": [1]}, "list": ["x", "y"], "steps": [{"id": "s"}, {"id": "t"}]});
-        assert_eq!(
-            difference(&old, &new),
-            "  | a.b: 1 -> 2\n  | list: [\"x\"] -> [\"x\",\"y\"]\n  | steps[1].id: nothing -> \"t\"\n"
-        );
-        assert_eq!(difference(&old, &old), "");
-        let many = json!((0..110).map(|key| (format!("k{key}"), 1)).collect::<BTreeMap<_, _>>());
-        assert!(difference(&json!({}), &many).ends_with("  and 11 more\n"), "the empty value went, too");
+        let told = "  | a.b: 1 -> 2\n  | list: [\"x\"] -> [\"x\",\"y\"]\n  | steps[1].id: nothing -> \"t\"\n";
+        assert_eq!(difference(&old, &new), Changes { told: told.to_owned(), is_whole: true });
+        assert_eq!(difference(&old, &old), Changes { told: String::new(), is_whole: true });
+    }
+
+    #[test]
+    fn changes_that_are_not_shown_whole_say_so() {
+        let keys = |count| json!((0..count).map(|key| (format!("k{key}"), 1)).collect::<BTreeMap<_, _>>());
+        let many = difference(&keys(1), &keys(SHOWN_KEYS + 12));
+        assert!(many.told.ends_with("  and 11 more\n") && !many.is_whole, "{}", many.told);
+        assert!(difference(&keys(1), &keys(SHOWN_KEYS + 1)).is_whole);
+        for (chars, is_whole) in [(SHOWN_CHARS - 2, true), (SHOWN_CHARS - 1, false)] {
+            let long = difference(&json!({"a": 1}), &json!({"a": "x".repeat(chars)}));
+            assert_eq!(long.is_whole, is_whole, "{chars} and the quotes around them");
+        }
     }
 
     #[test]

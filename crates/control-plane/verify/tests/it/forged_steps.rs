@@ -1,6 +1,6 @@
 //! Records that a run cannot have made, left out or told otherwise, in chains and heads that fit.
 
-use ambit_verify_trace::CheckId;
+use ambit_verify_trace::{CheckId, Verdict};
 use serde_json::{Value, json};
 
 use crate::forger::{Forger, nth, nth_call};
@@ -114,4 +114,33 @@ async fn a_record_where_none_can_be_is_refuted() {
             records[at]["ts"] = "2026-01-01T00:00:00.000Z".into();
         })
         .await;
+}
+
+#[tokio::test]
+async fn a_run_is_held_to_the_rules_of_its_admission_and_to_no_others() {
+    let forger = Forger::new();
+    let run = forger.runs.second.clone();
+    let judged = async |has_rules: bool, is_told: bool| {
+        forger
+            .rewrite(&run, |records, _| {
+                if !has_rules {
+                    records[0]["body"]["pins"].as_object_mut().unwrap().remove("rules").unwrap();
+                }
+                let first = records[nth_call(records, "read_project_file", 0)]["body"]["outcome"].clone();
+                let again = nth_call(records, "read_project_file", 1);
+                let outcome = &mut records[again]["body"]["outcome"];
+                assert_eq!(outcome["denial"]["code"], "PROPOSAL_REPEATED");
+                if !is_told {
+                    *outcome = first;
+                }
+            })
+            .await;
+        let verdict = forger.judge(&run).await.verdict;
+        forger.attacker.restore();
+        verdict
+    };
+    assert_eq!(judged(true, true).await, Verdict::Proved, "as it was");
+    assert_eq!(judged(false, false).await, Verdict::Proved, "as it was before repeats were told");
+    assert_eq!(judged(true, false).await, Verdict::Refuted, "a repeat is told");
+    assert_eq!(judged(false, true).await, Verdict::Refuted, "nobody told it then");
 }

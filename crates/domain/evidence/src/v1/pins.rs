@@ -6,7 +6,7 @@ use ambit_ids::{
 };
 use ambit_policy::LifecycleStage;
 use ambit_run::{
-    Accountability, AgentPin, BlueprintPin, GatePin, Limits, Pins, ProfilePin, RequestPin, RevisionPin,
+    Accountability, AgentPin, BlueprintPin, GatePin, Limits, Pins, ProfilePin, RequestPin, RevisionPin, Rules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,25 @@ pub struct PinsV1 {
     pub turn_quote_micro_usd: MicroUsd,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub request: Option<RequestV1>,
+    #[serde(skip_serializing_if = "RulesV1::is_first", default)]
+    pub rules: RulesV1,
+}
+
+/// The rules by which a run judges proposals; left out where they are the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "each word is the rules of the same name")]
+pub enum RulesV1 {
+    #[default]
+    First,
+    Repeats,
+}
+
+impl RulesV1 {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+    fn is_first(&self) -> bool {
+        *self == Self::First
+    }
 }
 
 /// A pinned gate.
@@ -119,6 +138,10 @@ impl From<&Pins> for PinsV1 {
                 .request
                 .as_ref()
                 .map(|request| RequestV1 { digest: request.digest, case: request.case.clone() }),
+            rules: match pins.rules {
+                Rules::First => RulesV1::First,
+                Rules::Repeats => RulesV1::Repeats,
+            },
         }
     }
 }
@@ -156,6 +179,10 @@ impl PinsV1 {
                 turn_quote: self.turn_quote_micro_usd,
             },
             request: self.request.map(|request| RequestPin { digest: request.digest, case: request.case }),
+            rules: match self.rules {
+                RulesV1::First => Rules::First,
+                RulesV1::Repeats => Rules::Repeats,
+            },
         }
     }
 }

@@ -15,7 +15,7 @@ use ambit_run::{
     Accountability, AgentPin, Amounts, AppliedPatch, ApprovalDecision, ApprovalVerdict, BlueprintPin,
     CallDecided, CallOutcome, ChargeBasis, Denial, DenialCode, Event, GatePin, GateRecord, HeldProposal,
     Limit, Limits, Observation, Phase, Pins, Plan, PlanStep, ProfilePin, RequestPin, RevisionPin, Rollback,
-    SandboxHeld, StopReason, ToolCall,
+    Rules, SandboxHeld, StopReason, ToolCall,
 };
 
 pub(crate) fn digest(text: &str) -> Digest {
@@ -76,6 +76,7 @@ fn pins() -> Pins {
             turn_quote: MicroUsd::new(10_000),
         },
         request: Some(RequestPin { digest: digest("request"), case: "AC-1".parse().unwrap() }),
+        rules: Rules::First,
     }
 }
 

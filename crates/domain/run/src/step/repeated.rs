@@ -5,11 +5,12 @@ use ambit_ids::Digest;
 
 use crate::denial::{Denial, DenialCode};
 use crate::gate_book::{GateRecord, GateStatus};
+use crate::pins::Rules;
 use crate::state::{DeniedCall, Dossier};
 
 /// The denial of a call that was denied on the current tree for the same reason before; `None` for the first time.
 pub(super) fn denial(dossier: &Dossier, arguments: Digest, denial: &Denial) -> Option<Denial> {
-    if !is_about_the_call_alone(denial.code) {
+    if dossier.pins.rules < Rules::Repeats || !is_about_the_call_alone(denial.code) {
         return None;
     }
     let turn = dossier.denied.get(&DeniedCall { head: dossier.head, arguments, code: denial.code })?;
@@ -41,6 +42,9 @@ const fn is_about_the_call_alone(code: DenialCode) -> bool {
 
 /// A patch whose effect on this very tree was had before, and on which a gate failed, would fail again.
 pub(super) fn not_failed(dossier: &Dossier, base: Digest, patch: Digest) -> Result<(), Denial> {
+    if dossier.pins.rules < Rules::Repeats {
+        return Ok(());
+    }
     let failed = dossier
         .patches
         .iter()

@@ -2,7 +2,7 @@
 
 use ambit_gates::Ending;
 use ambit_policy::Verdict;
-use ambit_run::{CallOutcome, Denial, DenialCode, Event, Observation};
+use ambit_run::{CallOutcome, Denial, DenialCode, Event, Observation, Pins, Rules};
 
 use crate::world::{CALL_DENIAL, World, decided, denied, digest, patch_call, pins, read_call};
 
@@ -86,4 +86,18 @@ fn a_proposal_that_is_held_back_again_is_no_repeat() {
         let events = world.call(decided(patch_call(base, "tree-1"), verdict, Vec::new()));
         assert_eq!(denied(&events), None, "{events:?}");
     }
+}
+
+#[test]
+fn a_run_from_before_repeats_were_told_goes_on_by_the_rules_of_its_admission() {
+    let mut world = World::planned(Pins { rules: Rules::First, ..pins() });
+    let base = world.dossier().head;
+    for _ in 0..2 {
+        let foreign = decided(read_call("src/a.py"), CALL_DENIAL, Vec::new());
+        assert_eq!(denied(&world.call(foreign)), Some(DenialCode::PolicyDenied));
+    }
+    world.patch("tree-1");
+    world.gate("unit", 1, "here");
+    world.patch("tree-0");
+    assert_eq!(denied(&world.call(patch_call(base, "tree-1"))), None, "it is applied as it was then");
 }

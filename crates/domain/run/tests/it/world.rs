@@ -12,7 +12,8 @@ use ambit_policy::{Decision, DenialKind, EngineVersion, Fact, LifecycleStage, To
 use ambit_run::{
     Accountability, AgentPin, Answered, AppliedPatch, AssessedCall, BlueprintPin, Command, Dossier, Effect,
     Event, Finding, GatePin, GateRecord, Limits, Observation, PatchFinding, Phase, Pins, PlanStep,
-    ProfilePin, Proposal, Refusal, RevisionPin, SandboxHeld, Stage, State, ToolCall, evolve, pending, step,
+    ProfilePin, Proposal, Refusal, RevisionPin, Rules, SandboxHeld, Stage, State, ToolCall, evolve, pending,
+    step,
 };
 
 pub(crate) const QUOTE: MicroUsd = MicroUsd::new(10_000);
@@ -85,6 +86,7 @@ pub(crate) fn pins() -> Pins {
             turn_quote: QUOTE,
         },
         request: None,
+        rules: Rules::NEWEST,
     }
 }
 

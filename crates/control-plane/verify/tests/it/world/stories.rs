@@ -267,8 +267,12 @@ impl Plane {
         };
         let request = self.projects.request(&self.scope, &wish, &blueprint(), "alice").await.unwrap();
         let run = self.start(RevisionId::new(1), BudgetCeilings::default(), Some(request)).await;
+        let foreign =
+            || call("read_project_file", json!({"projectId": "ledger", "revisionId": "rev-2", "path": "a"}));
         let script = Script::new(vec![
             plan(),
+            foreign(),
+            foreign(),
             patch_of("rev-2", "src/app.py", "done = True", "done = True  # !"),
             call("run_named_gate", json!({"revisionId": "rev-2", "gateId": "unit", "idempotencyKey": "k-1"})),
             call(
