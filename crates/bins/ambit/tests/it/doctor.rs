@@ -64,6 +64,10 @@ fn what_the_next_run_lacks_is_told_with_its_mend() {
     assert_found(finding(&place, "repository", &bare), false, &["node", "pnpm", "install it"]);
     let exposed = at("repository");
     let exposed = [("XDG_CONFIG_HOME", exposed.to_str().unwrap())];
-    assert_found(finding(&place, "configuration", &exposed), false, &["the repository", "XDG_CONFIG_HOME"]);
+    assert_found(
+        finding(&place, "configuration", &exposed),
+        false,
+        &["which a run would read", "XDG_CONFIG_HOME"],
+    );
     assert_eq!(finding(&place, "configuration", &[]), None);
 }
