@@ -23,6 +23,7 @@ mod plan;
 mod proposal;
 mod question;
 mod requests;
+mod requests_schema;
 mod survey;
 mod walk;
 
@@ -35,4 +36,5 @@ pub use proposal::{
 };
 pub use question::{Choice, Question};
 pub use requests::{REQUESTS_FILE, Requests, RequestsError};
+pub use requests_schema::{REQUESTS_KIND, requests_schema};
 pub use survey::{Survey, survey, survey_of_source};

@@ -32,7 +32,7 @@ pub struct Plan {
 }
 
 /// What is never part of the work: what bounds runs, and how the project is built by others.
-const ALWAYS_PROTECTED: [&str; 2] = [".ambit/**", "ambit.toml"];
+const ALWAYS_PROTECTED: [&str; 3] = [".ambit/**", "AGENTS.md", "ambit.toml"];
 /// Directories at the top that are made, not written.
 const MADE: [&str; 5] = ["target", "node_modules", "vendor", "venv", "env"];
 

@@ -74,7 +74,7 @@ impl RequestsError {
 /// A limit of a run, in the unit of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Limit {
+pub(crate) enum Limit {
     MaxModelSteps,
     MaxPatchAttemptsPerGate,
     MaxElapsedMinutes,
@@ -222,7 +222,22 @@ impl Amount {
 }
 
 impl Limit {
-    const fn key(self) -> &'static str {
+    /// Every limit, in the order in which documents list them.
+    pub(crate) const ALL: [Self; 10] = [
+        Self::MaxModelSteps,
+        Self::MaxPatchAttemptsPerGate,
+        Self::MaxElapsedMinutes,
+        Self::MaxChangedFiles,
+        Self::MaxAddedDependencies,
+        Self::MaxParallelProcesses,
+        Self::MaxToolCostUsd,
+        Self::StopOnRepeatedFailureFingerprint,
+        Self::MaxOutputBytes,
+        Self::MaxSideEffects,
+    ];
+
+    /// Its key in the file.
+    pub(crate) const fn key(self) -> &'static str {
         match self {
             Self::MaxModelSteps => "maxModelSteps",
             Self::MaxPatchAttemptsPerGate => "maxPatchAttemptsPerGate",

@@ -114,6 +114,8 @@ fn modelled(file: &Path, bytes: &[u8], turns_before: u32) -> Result<Arc<dyn Agen
 pub(crate) fn refused(file: &Path, error: ModelAgentError) -> Failure {
     match error {
         ModelAgentError::Document(wrong) => Failure::of_document(wrong),
+        ModelAgentError::KeyAbsent(ref name) => Failure::of(error.code(), &error)
+            .help(format!("nothing was started; `export {name}=...` puts the key there")),
         error => {
             Failure::of(error.code(), &error).help(format!("nothing was started; mend {}", file.display()))
         }

@@ -23,6 +23,7 @@ pub(crate) fn run(verb: &SchemaVerb) -> Result<Answer, Failure> {
 fn schemas() -> Vec<(&'static str, Value)> {
     let mut all: Vec<(&'static str, Value)> =
         DocumentKind::ALL.iter().map(|kind| (kind.as_str(), schema(*kind))).collect();
+    all.push((ambit_project_survey::REQUESTS_KIND, ambit_project_survey::requests_schema()));
     all.push((ambit_agent_scripted::KIND, ambit_agent_scripted::schema()));
     all.push((ambit_agent_models::KIND, ambit_agent_models::schema()));
     all
