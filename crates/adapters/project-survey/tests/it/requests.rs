@@ -45,7 +45,7 @@ fn more_than_was_approved_is_refused_by_its_key() {
         ("[budget]\nmaxModelSteps = 41\n", "budget.maxModelSteps"),
         ("[budget]\nmaxModelSteps = 4294967297\n", "budget.maxModelSteps"),
         ("[budget]\nmaxAddedDependencies = 1\n", "budget.maxAddedDependencies"),
-        ("[budget]\nmaxToolCostUsd = 3\n", "budget.maxToolCostUsd"),
+        ("[budget]\nmaxToolCostUsd = 5\n", "budget.maxToolCostUsd"),
         ("[budget]\nmaxElapsedMinutes = 9999\n", "budget.maxElapsedMinutes"),
         ("[budget]\nmaxOutputBytes = 99999999999\n", "budget.maxOutputBytes"),
         ("[scope]\npaths = [\"**\"]\n", "scope.paths"),

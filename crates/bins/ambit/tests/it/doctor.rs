@@ -41,7 +41,7 @@ fn assert_found(found: Option<(bool, String)>, is_well: bool, parts: &[&str]) {
 
 #[test]
 fn what_the_next_run_lacks_is_told_with_its_mend() {
-    let place = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let place = TempDir::new().unwrap();
     let at = |name: &str| place.path().join(name);
     fs::create_dir(at("repository")).unwrap();
     assert_eq!(finding(&place, "repository", &[]), None, "nothing here can be checked");

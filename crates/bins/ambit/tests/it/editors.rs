@@ -52,7 +52,11 @@ fn a_completion_is_a_script_of_its_shell() {
     // The shell itself: after `ambit revision ` it offers the verbs of revisions.
     let asked =
         "COMP_WORDS=(ambit revision ''); COMP_CWORD=2; _ambit ambit '' revision; echo \"${COMPREPLY[@]}\"";
-    let told = Command::new("bash").args(["-c", &format!("{script}\n{asked}")]).output();
+    // As a file: it is longer than one argument may be.
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("asked.bash");
+    std::fs::write(&file, format!("{script}\n{asked}\n")).unwrap();
+    let told = Command::new("bash").arg(&file).output();
     let Ok(told) = told else {
         println!("skipped: BASH_ABSENT completion");
         return;
