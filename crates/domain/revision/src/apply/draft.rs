@@ -8,7 +8,7 @@ use super::splice::{Block, splice};
 use super::text::Text;
 use super::{HunkMatch, MatchedBy};
 use crate::Contents;
-use crate::patch::{FileMode, FilePatch, Hunk, Operation, PatchSet};
+use crate::patch::{FileMode, FilePatch, Hunk, Operation, PatchSet, PatchWarning};
 use crate::tree::{FileKind, Place, Tree, TreeFile};
 
 /// What comes of a patch, file by file. It is dropped where anything is refused.
@@ -23,6 +23,7 @@ pub(super) struct Draft<'a> {
     filled: BTreeMap<&'a RepoPath, TreeFile>,
     pub(super) blobs: Contents,
     pub(super) matches: Vec<HunkMatch>,
+    pub(super) warnings: Vec<PatchWarning>,
 }
 
 impl<'a> Draft<'a> {
@@ -41,6 +42,7 @@ impl<'a> Draft<'a> {
             filled: BTreeMap::new(),
             blobs: Contents::new(),
             matches: Vec::new(),
+            warnings: patch.warnings().to_vec(),
         };
         for file in patch.files() {
             draft.add(file)?;
@@ -160,6 +162,12 @@ impl<'a> Draft<'a> {
         if spliced.bytes.len() as u64 > limits::FILE_BYTES {
             return Err(Reason::TooLarge(spliced.bytes.len()));
         }
+        let of_path = |hunks: &[usize], warning: fn(RepoPath, usize) -> PatchWarning| -> Vec<PatchWarning> {
+            hunks.iter().map(|hunk| warning(patch.path().clone(), *hunk)).collect()
+        };
+        self.warnings
+            .extend(of_path(&spliced.out_of_order, |path, hunk| PatchWarning::HunkOrder { path, hunk }));
+        self.warnings.extend(of_path(&spliced.end_kept, |path, hunk| PatchWarning::EndOfFile { path, hunk }));
         for (block, found) in blocks.iter().zip(&spliced.found) {
             let how = if found.as_stated { MatchedBy::StatedLine } else { MatchedBy::OnlyPlace };
             self.matched(patch, block.hunk, found.line, how);

@@ -11,6 +11,7 @@ mod bounds;
 mod cases;
 mod corpus;
 mod differential;
+mod mutations;
 mod patches;
 mod properties;
 mod recompute;
