@@ -13,6 +13,7 @@ mod corpus;
 mod differential;
 mod mutations;
 mod patches;
+mod policy;
 mod properties;
 mod recompute;
 mod refusals;
