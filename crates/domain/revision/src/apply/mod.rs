@@ -3,6 +3,7 @@
 mod collision;
 mod draft;
 mod locate;
+mod narrow;
 mod refusal;
 mod repeat;
 mod splice;

@@ -105,6 +105,14 @@ pub enum Reason {
         /// The hunk, counted from 1.
         hunk: usize,
     },
+    /// A line that a hunk names as standing above it does not stand in the file, or not in that order.
+    #[error("hunk {hunk} is to stand below the line \"{}\", which the file does not have there", line.as_str())]
+    AnchorMissing {
+        /// The hunk, counted from 1.
+        hunk: usize,
+        /// The line, without the blanks around it.
+        line: Excerpt,
+    },
     /// A hunk stands before the one above it, or they overlap.
     #[error("hunk {hunk} stands at line {line}, which is before the end of the hunk above it")]
     HunkOrder {
@@ -228,6 +236,7 @@ impl Reason {
             Self::ContextMismatch(_) => "PATCH_CONTEXT_MISMATCH",
             Self::AmbiguousPlace { .. } => "PATCH_AMBIGUOUS_PLACE",
             Self::UnanchoredInsert { .. } => "PATCH_UNANCHORED_INSERT",
+            Self::AnchorMissing { .. } => "PATCH_ANCHOR_MISSING",
             Self::HunkOrder { .. } => "PATCH_HUNK_ORDER",
             Self::FinalNewline { .. } => "PATCH_FINAL_NEWLINE",
             Self::SearchLimit => "PATCH_SEARCH_LIMIT",

@@ -1,4 +1,5 @@
 use super::locate::{Found, Lost, SearchBudget, locate, mismatch};
+use super::narrow::narrow;
 use super::refusal::Reason;
 use super::text::Text;
 use crate::patch::Hunk;
@@ -9,17 +10,24 @@ pub(super) struct Block {
     pub(super) before: Vec<u8>,
     pub(super) after: Vec<u8>,
     pub(super) stated: Option<usize>,
+    pub(super) anchors: Vec<Vec<u8>>,
+    pub(super) ends_file: bool,
 }
 
 impl Block {
     pub(super) fn forward(hunk: &Hunk) -> Self {
         let stated = hunk.stated().map(|stated| stated.old);
-        Self { hunk: hunk.number(), before: hunk.before(), after: hunk.after(), stated }
+        Self::of(hunk, hunk.before(), hunk.after(), stated)
     }
 
     pub(super) fn backward(hunk: &Hunk) -> Self {
         let stated = hunk.stated().map(|stated| stated.new);
-        Self { hunk: hunk.number(), before: hunk.after(), after: hunk.before(), stated }
+        Self::of(hunk, hunk.after(), hunk.before(), stated)
+    }
+
+    fn of(hunk: &Hunk, before: Vec<u8>, after: Vec<u8>, stated: Option<usize>) -> Self {
+        let (anchors, ends_file) = (hunk.anchors().to_vec(), hunk.ends_file());
+        Self { hunk: hunk.number(), before, after, stated, anchors, ends_file }
     }
 }
 
@@ -53,6 +61,13 @@ pub(super) fn splice(bytes: &[u8], blocks: &[Block], budget: &mut SearchBudget) 
 }
 
 fn place(text: &Text<'_>, block: &Block, budget: &mut SearchBudget) -> Result<Found, Reason> {
+    match narrow(text, block, budget)? {
+        None => place_within(text, block, budget),
+        Some(part) => part.of_whole(place_within(&part.text, block, budget)),
+    }
+}
+
+fn place_within(text: &Text<'_>, block: &Block, budget: &mut SearchBudget) -> Result<Found, Reason> {
     let hunk = block.hunk;
     if block.before.is_empty() {
         let only_place = text.bytes().is_empty();

@@ -1,8 +1,9 @@
 use ambit_ids::limits;
 
 use super::fault::{Form, PatchError, PatchFault};
+use super::forms::{fence::Fence, prose};
 use super::name::{Side, header_text, read_side};
-use super::outside::{after_blanks, foreign, is_blank, is_header_pair, is_signature, starts};
+use super::outside::{after_blanks, is_blank, is_header_pair, is_signature, starts};
 use super::set::{Hunk, LineKind, LineMark, PatchWarning, StatedLines};
 
 /// The hunks of one file.
@@ -11,11 +12,18 @@ pub(super) struct Hunks {
     pub(super) warnings: Vec<PatchWarning>,
     /// The index of the line after them.
     pub(super) end: usize,
+    /// Whether the counts of the last one say that it ends there.
+    pub(super) is_counted: bool,
 }
 
-/// Reads the hunks that stand at `at`, of which there may be at most `room`.
-pub(super) fn read(lines: &[&[u8]], at: usize, room: usize) -> Result<Hunks, PatchError> {
-    let mut read = Hunks { hunks: Vec::new(), warnings: Vec::new(), end: at };
+/// Reads the hunks that stand at `at`, of which there may be at most `room`, within `fence` if there is one.
+pub(super) fn read(
+    lines: &[&[u8]],
+    at: usize,
+    room: usize,
+    fence: Option<Fence>,
+) -> Result<Hunks, PatchError> {
+    let mut read = Hunks { hunks: Vec::new(), warnings: Vec::new(), end: at, is_counted: false };
     loop {
         let header = after_blanks(lines, read.end);
         if !starts(lines, header, b"@@") {
@@ -28,7 +36,7 @@ pub(super) fn read(lines: &[&[u8]], at: usize, room: usize) -> Result<Hunks, Pat
             header_text(lines[header]).and_then(read_range).map_err(|fault| PatchError::at(header, fault))?;
         let (body, counted) = match counted_end(lines, header + 1, &range) {
             Some(end) => (end, true),
-            None => (recounted_end(lines, header + 1)?, false),
+            None => (recounted_end(lines, header + 1, fence)?, false),
         };
         let hunk = build(lines, header + 1..body, read.hunks.len() + 1, range.stated)?;
         if !lines[body - 1].ends_with(b"\n") && !lines[body - 1].starts_with(b"\\") {
@@ -47,7 +55,7 @@ pub(super) fn read(lines: &[&[u8]], at: usize, room: usize) -> Result<Hunks, Pat
             read.warnings.push(warning);
         }
         read.hunks.push(hunk);
-        read.end = body;
+        (read.end, read.is_counted) = (body, counted);
     }
 }
 
@@ -139,9 +147,10 @@ fn counted_end(lines: &[&[u8]], start: usize, range: &Range) -> Option<usize> {
 /// Where the body ends by its lines alone.
 ///
 /// A file's header below it could be a removed and an added line instead, and a signature a removed line. The former is
-/// taken for what it is where its names carry prefixes; nothing else is guessed. Blank lines at the end are left out:
-/// as context they would change nothing.
-fn recounted_end(lines: &[&[u8]], start: usize) -> Result<usize, PatchError> {
+/// taken for what it is where its names carry prefixes; nothing else is guessed. Nor could an item of a list below a
+/// blank line be told from a line of the hunk. Blank lines at the end are left out: as context they would change
+/// nothing. What starts like no line of a hunk ends it below a blank line, and is a fault elsewhere.
+fn recounted_end(lines: &[&[u8]], start: usize, fence: Option<Fence>) -> Result<usize, PatchError> {
     let mut at = start;
     while let Some(line) = lines.get(at) {
         if is_header_pair(lines, at) && starts(lines, at + 2, b"@@ -") {
@@ -150,7 +159,8 @@ fn recounted_end(lines: &[&[u8]], start: usize) -> Result<usize, PatchError> {
             }
             return Err(PatchError::at(at, PatchFault::HunkAmbiguous));
         }
-        if is_signature(lines, at) {
+        let is_below_blank = at > start && is_blank(lines[at - 1]);
+        if is_signature(lines, at) || is_below_blank && is_list_item(line) {
             return Err(PatchError::at(at, PatchFault::HunkAmbiguous));
         }
         if matches!(classify(line), BodyLine::Outside) {
@@ -158,13 +168,14 @@ fn recounted_end(lines: &[&[u8]], start: usize) -> Result<usize, PatchError> {
         }
         at += 1;
     }
-    let known = [&b"@@"[..], b"diff ", b"--- ", b"From ", b"Index: "];
-    if at < lines.len() && !known.iter().any(|start| starts(lines, at, start)) {
-        let fault = match foreign(lines, at) {
-            PatchFault::Unsupported(Form::Prose) => PatchFault::BodyLine,
-            other => other,
-        };
-        return Err(PatchError::at(at, fault));
+    let known = [&b"@@"[..], b"diff ", b"--- ", b"From ", b"Index: ", b"*** Begin Patch"];
+    let is_apart = at > start && is_blank(lines[at - 1]);
+    if let Some(line) = lines.get(at).filter(|_| !is_apart)
+        && !known.iter().any(|start| line.starts_with(start))
+        && !fence.is_some_and(|fence| fence.is_closed_by(line))
+    {
+        let fault = prose::fault(line).filter(|fault| *fault != PatchFault::Unsupported(Form::Prose));
+        return Err(PatchError::at(at, fault.unwrap_or(PatchFault::BodyLine)));
     }
     while at > start && is_blank(lines[at - 1]) {
         at -= 1;
@@ -188,6 +199,11 @@ fn names_prefixed_sides(lines: &[&[u8]], at: usize) -> bool {
     is_header_pair(lines, at) && carries(at, b"a/") && carries(at + 1, b"b/")
 }
 
+/// Whether a line could be an item of a list in Markdown.
+fn is_list_item(line: &[u8]) -> bool {
+    matches!(line, [b'+' | b'-', b' ', first, ..] if !first.is_ascii_whitespace())
+}
+
 /// Whether a line of a body stands for a line feed and nothing before it.
 fn is_empty_line(line: &[u8]) -> bool {
     matches!(line, b"\n" | b" \n" | b"-\n" | b"+\n")
@@ -199,7 +215,14 @@ fn build(
     number: usize,
     stated: StatedLines,
 ) -> Result<Hunk, PatchError> {
-    let mut hunk = Hunk { number, stated: Some(stated), text: Vec::new(), lines: Vec::new() };
+    let mut hunk = Hunk {
+        number,
+        stated: Some(stated),
+        anchors: Vec::new(),
+        ends_file: false,
+        text: Vec::new(),
+        lines: Vec::new(),
+    };
     let (header, mut old_ended, mut new_ended) = (body.start - 1, false, false);
     for at in body {
         let line = lines[at];

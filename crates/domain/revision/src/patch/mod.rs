@@ -2,11 +2,13 @@
 
 mod body;
 mod fault;
+mod forms;
 mod header;
 mod name;
 mod outside;
 mod parse;
 mod policy;
+mod sections;
 mod set;
 
 pub use fault::{Form, NameFault, PatchError, PatchFault};

@@ -1,13 +1,12 @@
-use std::collections::BTreeSet;
-
 use ambit_ids::{Digest, limits};
 
 use super::body::{self, Hunks};
 use super::fault::{PatchError, PatchFault};
+use super::forms::{begin_patch, search_replace};
 use super::header::{self, Header};
-use super::name::Prefix;
-use super::outside;
-use super::set::{FilePatch, Hunk, LineKind, Operation, PatchSet};
+use super::outside::{Above, Outside, Start};
+use super::sections::{Section, Sections};
+use super::set::{Hunk, LineKind, Operation, PatchSet};
 
 /// Understands a patch as a whole.
 ///
@@ -29,34 +28,36 @@ use super::set::{FilePatch, Hunk, LineKind, Operation, PatchSet};
 /// [`PatchError`] with the line and the first fault. Nothing of a patch with a fault is kept.
 pub fn parse(bytes: &[u8]) -> Result<PatchSet, PatchError> {
     admit(bytes).map_err(|fault| PatchError::at(0, fault))?;
-    let lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
-    let mut sections: Vec<Section> = Vec::new();
-    let mut patch = PatchSet { files: Vec::new(), warnings: Vec::new(), source: Digest::of(bytes) };
-    let mut room = limits::PATCH_HUNKS;
-    let mut at = outside::skip(&lines, 0, false)?;
-    while at < lines.len() {
-        if sections.len() == limits::PATCH_FILES {
-            return Err(PatchError::at(at, PatchFault::TooManyFiles));
-        }
-        let header = header::read(&lines, at)?;
-        let Hunks { hunks, warnings, end } = body::read(&lines, header.end, room)?;
-        check_form(&header, &hunks).map_err(|fault| PatchError::at(at, fault))?;
-        room -= hunks.len();
-        patch.warnings.extend(warnings);
-        sections.push(Section { at, header, hunks });
-        at = outside::skip(&lines, end, true)?;
+    let mut lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
+    let (mut outside, mut sections) = (Outside::default(), Sections::default());
+    let (mut at, mut above) = (0, Above::Nothing);
+    while let Some((start, form)) = outside.next(&mut lines, at, above)? {
+        (at, above) = match form {
+            Start::Unified => read_unified(&lines, start, &mut outside, &mut sections)?,
+            Start::BeginPatch => (begin_patch::read(&lines, start, &mut sections)?, Above::Closed),
+            Start::SearchReplace { name } => {
+                (search_replace::read(&lines, start, name, &mut sections)?, Above::Closed)
+            }
+        };
     }
-    if sections.is_empty() {
-        return Err(PatchError::at(0, PatchFault::Empty));
-    }
-    patch.files = settle_prefixes(sections)?;
-    Ok(patch)
+    let files = sections.settle()?;
+    Ok(PatchSet { files, warnings: outside.into_warnings(), source: Digest::of(bytes) })
 }
 
-struct Section {
+fn read_unified(
+    lines: &[&[u8]],
     at: usize,
-    header: Header,
-    hunks: Vec<Hunk>,
+    outside: &mut Outside,
+    sections: &mut Sections,
+) -> Result<(usize, Above), PatchError> {
+    let header = header::read(lines, at)?;
+    let Hunks { hunks, warnings, end, is_counted } =
+        body::read(lines, header.end, sections.room(), outside.fence())?;
+    check_form(&header, &hunks).map_err(|fault| PatchError::at(at, fault))?;
+    outside.warn(warnings);
+    let Header { path, prefix, unstripped, operation, .. } = header;
+    sections.add(Section { at, path, prefix: Some(prefix), unstripped, operation, hunks })?;
+    Ok((end, Above::Unified { is_counted }))
 }
 
 fn admit(bytes: &[u8]) -> Result<(), PatchFault> {
@@ -88,27 +89,4 @@ fn check_form(header: &Header, hunks: &[Hunk]) -> Result<(), PatchFault> {
         | Operation::Modify { .. }
         | Operation::Rename { .. } => Ok(()),
     }
-}
-
-/// Settles the paths: all headers of a patch carry prefixes or none does, and no path stands twice.
-fn settle_prefixes(sections: Vec<Section>) -> Result<Vec<FilePatch>, PatchError> {
-    let any = |prefix| sections.iter().any(|section| section.header.prefix == prefix);
-    let (carried, bare) = (any(Prefix::Carried), any(Prefix::Bare));
-    let mut paths = BTreeSet::new();
-    let mut files = Vec::with_capacity(sections.len());
-    for Section { at, header, hunks } in sections {
-        if bare && header.prefix != Prefix::Bare {
-            return Err(PatchError::at(at, PatchFault::PrefixAmbiguous));
-        }
-        if !paths.insert(header.path.clone()) {
-            return Err(PatchError::at(at, PatchFault::DuplicatePath));
-        }
-        files.push(FilePatch {
-            path: header.path,
-            other_reading: header.unstripped.filter(|_| !carried),
-            operation: header.operation,
-            hunks,
-        });
-    }
-    Ok(files)
 }

@@ -14,15 +14,9 @@ use crate::source::{Refused, Source};
 const UNSUPPORTED: &[(&str, &str)] = &[
     ("bad-bare-at", "PATCH_UNSUPPORTED_PLACELESS_HUNK"),
     ("bad-dots", "PATCH_UNSUPPORTED_PLACELESS_HUNK"),
-    ("bad-fenced", "PATCH_UNSUPPORTED_FENCE"),
-    ("bad-search-replace", "PATCH_UNSUPPORTED_SEARCH_REPLACE"),
-    ("bad-v4a", "PATCH_UNSUPPORTED_BEGIN_PATCH"),
     ("copy-pure", "PATCH_UNSUPPORTED_COPY"),
     ("rename-cycle", "PATCH_UNSUPPORTED_RENAME"),
     ("rename-pure", "PATCH_UNSUPPORTED_RENAME"),
-    ("git-junk_between_files", "PATCH_UNSUPPORTED_PROSE"),
-    ("gnu_patch-junk_between_files", "PATCH_UNSUPPORTED_PROSE"),
-    ("gnu_patch-junk_between_hunks", "PATCH_UNSUPPORTED_PROSE"),
     ("git-path_mixed_quoted", "PATCH_UNSUPPORTED_RENAME"),
 ];
 
@@ -50,6 +44,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("git-path_quoted_escapes", "PATCH_PATH_UNPRINTABLE"),
     ("git-path_quoted_named_escape", "PATCH_PATH_UNPRINTABLE"),
     ("git-path_quoted_octal_escape", "PATCH_PATH_UNPRINTABLE"),
+    ("gnu_patch-junk_between_hunks", "PATCH_HEADER"),
     ("gnu_patch-missing_minus_header", "PATCH_HEADER"),
     ("gnu_patch-missing_plus_header", "PATCH_HEADER"),
     ("gnu_patch-reversed_header_order", "PATCH_HEADER"),

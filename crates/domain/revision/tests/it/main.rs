@@ -11,6 +11,7 @@ mod bounds;
 mod cases;
 mod corpus;
 mod differential;
+mod forms;
 mod patches;
 mod properties;
 mod recompute;
