@@ -61,7 +61,13 @@ pub(super) fn splice(bytes: &[u8], blocks: &[Block], budget: &mut SearchBudget) 
 }
 
 fn place(text: &Text<'_>, block: &Block, budget: &mut SearchBudget) -> Result<Found, Reason> {
-    match narrow(text, block, budget)? {
+    let part = narrow(text, block, budget)?;
+    if block.before.is_empty() {
+        let only_place = text.bytes().is_empty();
+        let found = Found { offset: 0, line: 1, as_stated: true };
+        return only_place.then_some(found).ok_or(Reason::UnanchoredInsert { hunk: block.hunk });
+    }
+    match part {
         None => place_within(text, block, budget),
         Some(part) => part.of_whole(place_within(&part.text, block, budget)),
     }
@@ -69,11 +75,6 @@ fn place(text: &Text<'_>, block: &Block, budget: &mut SearchBudget) -> Result<Fo
 
 fn place_within(text: &Text<'_>, block: &Block, budget: &mut SearchBudget) -> Result<Found, Reason> {
     let hunk = block.hunk;
-    if block.before.is_empty() {
-        let only_place = text.bytes().is_empty();
-        let found = Found { offset: 0, line: 1, as_stated: true };
-        return only_place.then_some(found).ok_or(Reason::UnanchoredInsert { hunk });
-    }
     locate(text, &block.before, block.stated, budget).map_err(|lost| match lost {
         Lost::Nowhere => Reason::ContextMismatch(Box::new(mismatch(text, &block.before, block.stated, hunk))),
         Lost::Several(lines) => Reason::AmbiguousPlace { hunk, lines },

@@ -110,7 +110,7 @@ impl Outside {
     ) -> Result<usize, PatchError> {
         match self.open.take() {
             None => {
-                fence.unindent(lines, at)?;
+                let fence = fence.unindent(lines, at)?;
                 let is_named = gap.prose.is_some_and(|(_, last)| search_replace::names_file(lines[last]));
                 gap.fence.get_or_insert(at);
                 self.open = Some(OpenFence { at, fence, holds_file: false, is_named });

@@ -34,25 +34,24 @@ impl Fence {
         })
     }
 
-    /// Takes the indent of the fence that opens at `at` from the lines within it, all of which must have it.
-    pub(in crate::patch) fn unindent(&self, lines: &mut [&[u8]], at: usize) -> Result<(), PatchError> {
-        let within = at + 1..lines.len();
-        let Some(end) = within.clone().find(|index| self.is_closed_by(lines[*index])) else {
-            return Err(PatchError::at(at, PatchFault::Fence("is not closed")));
-        };
-        for index in at + 1..end {
-            let line = lines[index];
+    /// Takes the indent of the fence that opens at `at` from the lines within it, all of which must have it, and from the
+    /// one that closes it. Answers the fence without indent.
+    pub(in crate::patch) fn unindent(self, lines: &mut [&[u8]], at: usize) -> Result<Self, PatchError> {
+        if self.indent == 0 {
+            return Ok(self);
+        }
+        let within = lines.iter().skip(at + 1).position(|line| self.is_closed_by(line));
+        let length = within.ok_or(PatchError::at(at, PatchFault::Fence("is not closed")))?;
+        for (index, line) in lines.iter_mut().enumerate().skip(at + 1).take(length + 1) {
             let (indent, rest) = line.split_at(self.indent.min(line.len()));
             if indent.iter().all(|b| *b == b' ') && !rest.is_empty() {
-                lines[index] = rest;
+                *line = rest;
             } else if !is_blank(line) {
-                return Err(PatchError::at(
-                    index,
-                    PatchFault::Fence("is indented, and a line within it is not"),
-                ));
+                let fault = PatchFault::Fence("is indented, and a line within it is not");
+                return Err(PatchError::at(index, fault));
             }
         }
-        Ok(())
+        Ok(Self { indent: 0, ..self })
     }
 }
 
