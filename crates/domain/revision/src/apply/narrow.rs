@@ -71,6 +71,9 @@ impl Part<'_> {
             Err(Reason::AmbiguousPlace { hunk, lines }) => {
                 Err(Reason::AmbiguousPlace { hunk, lines: lines.into_iter().map(shift).collect() })
             }
+            Err(Reason::ContextLineEnding { hunk, line, file_has }) => {
+                Err(Reason::ContextLineEnding { hunk, line: shift(line), file_has })
+            }
             Err(other) => Err(other),
         }
     }

@@ -39,15 +39,30 @@ pub enum Reason {
     /// The file that is to be made exists.
     #[error("it is to be made and exists already")]
     Exists,
+    /// A file is renamed to the path of another, which stays.
+    #[error("a file is to be renamed to it, and it exists and stays")]
+    RenameExists,
     /// The file that is to be changed or removed does not exist.
     #[error("there is no such file")]
     Missing,
     /// A directory has that path.
     #[error("it is a directory")]
     Directory,
-    /// The path is a symbolic link, or leads through one.
-    #[error("it is a symbolic link or leads through one, and no patch goes there")]
-    Link,
+    /// The path leads through a symbolic link, or is one where a file is to be changed.
+    #[error("it leads through a symbolic link, and no patch goes there; name the file itself")]
+    LinkThrough,
+    /// The target of a symbolic link is to be changed.
+    #[error("it is a symbolic link, and no patch gives it another target")]
+    LinkRetarget,
+    /// A file is to take the place of a symbolic link.
+    #[error("it is a symbolic link, and no patch puts a file in its place")]
+    LinkReplace,
+    /// A symbolic link is to be removed.
+    #[error("it is a symbolic link, and no patch removes it")]
+    LinkDelete,
+    /// A symbolic link is to be renamed.
+    #[error("it is a symbolic link, and no patch renames it")]
+    LinkRename,
     /// A directory of the tree has the name of a prefix, so that the path could be meant with it.
     #[error("it could be meant as {0}; start the file with a `diff --git` line")]
     PrefixAmbiguous(RepoPath),
@@ -86,9 +101,9 @@ pub enum Reason {
     /// The lines of a hunk stand nowhere in the file.
     #[error("{0}")]
     ContextMismatch(Box<Mismatch>),
-    /// The lines of a hunk do not stand where it says, and stand at several other places.
+    /// The lines of a hunk do not stand where it says, or it does not say, and they stand at several places.
     #[error(
-        "hunk {hunk} is not at the line that it states and fits at {}; state the right one",
+        "hunk {hunk} does not state the line where it stands and fits at {}; state the right one or give it more context",
         Candidates(lines)
     )]
     AmbiguousPlace {
@@ -113,16 +128,30 @@ pub enum Reason {
         /// The line, without the blanks around it.
         line: Excerpt,
     },
-    /// A hunk stands before the one above it, or they overlap.
-    #[error("hunk {hunk} stands at line {line}, which is before the end of the hunk above it")]
-    HunkOrder {
+    /// The lines of a hunk stand in the file with other line ends.
+    #[error(
+        "hunk {hunk} fits at line {line} but for its line ends: the file has {file_has} there; give every line of the hunk the same"
+    )]
+    ContextLineEnding {
+        /// The hunk, counted from 1.
+        hunk: usize,
+        /// Where its lines are.
+        line: usize,
+        /// The line ends of the file.
+        file_has: &'static str,
+    },
+    /// Two hunks overlap.
+    #[error("hunk {hunk} stands at line {line}, which another hunk has too; join the two")]
+    HunkOverlap {
         /// The hunk, counted from 1.
         hunk: usize,
         /// Where its lines are.
         line: usize,
     },
-    /// A hunk leaves a line without its line feed in the middle of the file.
-    #[error("hunk {hunk} ends the file without a line feed, and the file goes on below it")]
+    /// A hunk changes the last line of the file and is wrong about its line feed.
+    #[error(
+        "hunk {hunk} is wrong about the line feed at the end of the file; mark a last line that has none with `\\ No newline at end of file`"
+    )]
     FinalNewline {
         /// The hunk, counted from 1.
         hunk: usize,
@@ -221,9 +250,14 @@ impl Reason {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Exists => "PATCH_FILE_EXISTS",
+            Self::RenameExists => "PATCH_RENAME_EXISTS",
             Self::Missing => "PATCH_FILE_MISSING",
             Self::Directory => "PATCH_PATH_CONFLICT",
-            Self::Link => "PATCH_LINK",
+            Self::LinkThrough => "PATCH_LINK_THROUGH",
+            Self::LinkRetarget => "PATCH_LINK_RETARGET",
+            Self::LinkReplace => "PATCH_LINK_REPLACE",
+            Self::LinkDelete => "PATCH_LINK_DELETE",
+            Self::LinkRename => "PATCH_LINK_RENAME",
             Self::PrefixAmbiguous(_) => "PATCH_PREFIX_AMBIGUOUS",
             Self::CaseCollision(_) => "PATCH_CASE_COLLISION",
             Self::ModeMismatch { .. } => "PATCH_MODE_MISMATCH",
@@ -237,7 +271,8 @@ impl Reason {
             Self::AmbiguousPlace { .. } => "PATCH_AMBIGUOUS_PLACE",
             Self::UnanchoredInsert { .. } => "PATCH_UNANCHORED_INSERT",
             Self::AnchorMissing { .. } => "PATCH_ANCHOR_MISSING",
-            Self::HunkOrder { .. } => "PATCH_HUNK_ORDER",
+            Self::ContextLineEnding { .. } => "PATCH_CONTEXT_LINE_ENDING",
+            Self::HunkOverlap { .. } => "PATCH_HUNK_OVERLAP",
             Self::FinalNewline { .. } => "PATCH_FINAL_NEWLINE",
             Self::SearchLimit => "PATCH_SEARCH_LIMIT",
         }

@@ -10,12 +10,14 @@ use super::set::{Hunk, LineKind, Operation, PatchSet};
 
 /// Understands a patch as a whole.
 ///
-/// Understood are plain unified diffs and those that git writes, of one or many files: creation, deletion, change of
-/// content, and change between the modes 100644 and 100755. Each form that is not understood has a code of its own.
+/// Understood are plain unified diffs and those that git writes, of one or many files: creation, deletion, rename, change
+/// of content, and change between the modes 100644 and 100755. Each form that is not understood has a code of its own.
 ///
 /// - Paths are judged before any content: [`PatchFault`] tells what is refused.
-/// - The prefixes `a/` and `b/` are recognised by both sides of a header, or by its `diff --git` line. Without either
-///   the paths are as they stand. What could be read both ways is refused.
+/// - The prefixes `a/` and `b/`, and the others that git gives, are recognised by both sides of a header, or by its
+///   `diff --git` line. Without either the paths are as they stand. What could be read both ways is refused.
+/// - A rename is told by `rename from` and `rename to`, which carry no prefix; nothing else is one.
+/// - A hunk may leave out where it stands (`@@`, `@@ ... @@`, `@@ fn main() {`); it must be at the only place then.
 /// - The line counts of a hunk are those of its body. Where its header says otherwise that is a warning, unless it
 ///   cannot be told then where the body ends.
 /// - An empty line in a body is context that lost its space. Blank lines between hunks and files mean nothing.

@@ -4,6 +4,7 @@ use ambit_ids::{RepoPath, limits};
 
 use super::fault::{PatchError, PatchFault};
 use super::name::Prefix;
+use super::once::Once;
 use super::set::{FilePatch, Hunk, Operation};
 
 /// What one part of a patch asks for at one path.
@@ -67,11 +68,11 @@ impl Sections {
         Ok(())
     }
 
-    /// Settles the paths: all headers with prefixes or none, and no path twice.
+    /// Settles the paths: all headers with prefixes or none, and no file twice.
     pub(super) fn settle(self) -> Result<Vec<FilePatch>, PatchError> {
         let any = |prefix| self.sections.iter().any(|section| section.prefix == Some(prefix));
         let (carried, bare) = (any(Prefix::Carried), any(Prefix::Bare));
-        let (mut paths, mut read) = (BTreeSet::new(), BTreeSet::new());
+        let mut once = Once::default();
         let mut files = Vec::with_capacity(self.sections.len());
         for Section { at, path, prefix, unstripped, operation, hunks } in self.sections {
             if bare && prefix.is_some_and(|prefix| prefix != Prefix::Bare) {
@@ -79,10 +80,7 @@ impl Sections {
             }
             let other_reading = unstripped.filter(|_| !carried);
             let file = FilePatch { path, other_reading, operation, hunks };
-            let is_read_twice = file.reads().is_some_and(|path| !read.insert(path.clone()));
-            if is_read_twice || !paths.insert(file.path.clone()) {
-                return Err(PatchError::at(at, PatchFault::DuplicatePath));
-            }
+            once.admit(&file).map_err(|fault| PatchError::at(at, fault))?;
             files.push(file);
         }
         if files.is_empty() { Err(PatchError::at(0, PatchFault::Empty)) } else { Ok(files) }

@@ -132,6 +132,22 @@ pub enum PatchWarning {
         /// Its first line in the patch.
         line: usize,
     },
+    /// A hunk stands in the file above one that comes before it. Both are where they belong.
+    #[error("{path}: hunk {hunk} stands above one that comes before it")]
+    HunkOrder {
+        /// The file.
+        path: RepoPath,
+        /// The hunk, counted from 1.
+        hunk: usize,
+    },
+    /// A hunk is wrong about the line feed at the end of the file, and does not change the line. It stays as it is.
+    #[error("{path}: hunk {hunk} is wrong about the line feed at the end of the file, which stays as it is")]
+    EndOfFile {
+        /// The file.
+        path: RepoPath,
+        /// The hunk, counted from 1.
+        hunk: usize,
+    },
 }
 
 impl From<FileMode> for FileKind {

@@ -176,7 +176,7 @@ fn a_begin_patch_block_makes_removes_moves_and_changes_files() {
         (update("@@alpha\n-bravo\n"), "PATCH_BEGIN_PATCH"),
         (update("@@\n"), "PATCH_HUNK_EMPTY"),
         (update(""), "PATCH_NO_HUNKS"),
-        (update("@@\n-alpha\r\n+ALPHA\r\n"), "PATCH_CONTEXT_MISMATCH"),
+        (update("@@\n-alpha\r\n+ALPHA\r\n"), "PATCH_CONTEXT_LINE_ENDING"),
         (update("@@\r\n-alpha\n+ALPHA\n"), "PATCH_LINE_ENDING"),
         (update("@@\n-alpha\n").replace("*** End Patch\n", ""), "PATCH_BEGIN_PATCH"),
         (update("@@\n-alpha\n").replace("*** Begin Patch\n", ""), "PATCH_BEGIN_PATCH"),
@@ -190,8 +190,8 @@ fn a_begin_patch_block_makes_removes_moves_and_changes_files() {
         (begun("*** Delete File: b\n"), "PATCH_FILE_MISSING"),
         (begun("*** Delete File: /etc/passwd\n"), "PATH_ABSOLUTE"),
         (begun("*** Delete File: a.txt \n"), "PATCH_PATH_TRAILING"),
-        (begun("*** Delete File: a.txt\n*** Delete File: a.txt\n"), "PATCH_DUPLICATE_PATH"),
-        (begun("*** Update File: a.txt\n*** Move to: b\n*** Delete File: a.txt\n"), "PATCH_DUPLICATE_PATH"),
+        (begun("*** Delete File: a.txt\n*** Delete File: a.txt\n"), "PATCH_DUPLICATE_SOURCE"),
+        (begun("*** Update File: a.txt\n*** Move to: b\n*** Delete File: a.txt\n"), "PATCH_DUPLICATE_SOURCE"),
     ] {
         assert_eq!(outcome(TEXT, &patch), expected, "{patch}");
     }
@@ -242,6 +242,7 @@ fn a_search_and_replace_block_is_found_at_the_only_place_of_its_lines() {
         (format!("a.txt\n{BLOCK}").replace("SEARCH", "ORIGINAL").replace("REPLACE", "UPDATED"), &edited),
         (format!("a.txt\n{BLOCK}\n{other}"), "ALPHA\nbravo\ncharlie\n"),
         (format!("a.txt\n```\n{BLOCK}```\n\n```\n{other}```\n"), "ALPHA\nbravo\ncharlie\n"),
+        (format!("a.txt\n{other}{BLOCK}"), "ALPHA\nbravo\ncharlie\n"),
         (format!("a.txt\n{BLOCK}a.txt\n{other}"), "ALPHA\nbravo\ncharlie\n"),
         (created.clone(), "alpha\nbravo\ncharlie\ndelta\nb.txt: one\n"),
         (created.replace("b.txt", "a.txt"), "PATCH_FILE_EXISTS"),
@@ -264,13 +265,13 @@ fn a_search_and_replace_block_is_found_at_the_only_place_of_its_lines() {
         (block("", ""), "PATCH_NO_EFFECT"),
         (block("\n", "x\n"), "PATCH_SEARCH_REPLACE"),
         (block("alph\n", "x\n"), "PATCH_CONTEXT_MISMATCH"),
-        (block("alpha\r\n", "x\n"), "PATCH_CONTEXT_MISMATCH"),
+        (block("alpha\r\n", "x\n"), "PATCH_CONTEXT_LINE_ENDING"),
         (block("alpha\n", "x\r\n"), "x\r\nbravo\ncharlie\ndelta\n"),
     ] {
         assert_eq!(outcome(TEXT, &patch), expected, "{patch}");
     }
     assert_eq!(outcome("x\nx\n", &block("x\n", "y\n")), "PATCH_AMBIGUOUS_PLACE");
-    assert_eq!(outcome("x", &block("x\n", "y\n")), "PATCH_CONTEXT_MISMATCH");
+    assert_eq!(outcome("x", &block("x\n", "y\n")), "PATCH_FINAL_NEWLINE");
 }
 
 #[test]
