@@ -2,6 +2,7 @@
 
 mod collision;
 mod draft;
+mod headers;
 mod locate;
 mod narrow;
 mod refusal;
@@ -92,7 +93,8 @@ pub fn reads(tree: &Tree, patch: &PatchSet) -> Vec<TreeFile> {
 /// alone.
 ///
 /// # Errors
-/// [`PatchRefusal`] with the first reason in the order of the patch; then nothing of the patch is applied.
+/// [`PatchRefusal`] with the first reason in the order of the patch, of its headers first and then of its content. Nothing
+/// of the patch is applied then.
 pub fn apply(
     base: &Tree,
     expected_base: &Digest,
@@ -102,7 +104,7 @@ pub fn apply(
     if base.digest() != *expected_base {
         return Err(PatchRefusal::BaseMoved { expected: *expected_base, actual: base.digest() });
     }
-    let draft = match Draft::of(base, patch, contents) {
+    let draft = match headers::check(base, patch).and_then(|()| Draft::of(base, patch, contents)) {
         Ok(draft) => draft,
         Err(_) if repeat::is_applied(base, patch, contents) => return Err(PatchRefusal::AlreadyApplied),
         Err(refusal) => return Err(refusal),
@@ -110,7 +112,6 @@ pub fn apply(
     let tree = base.with(&draft.edits()).map_err(PatchRefusal::Tree)?;
     draft.check_effects(&tree)?;
     let changes = base.diff(&tree);
-    collision::check(&tree, &changes)?;
     let canonical = canonical(base, &tree, contents, &draft.blobs)?;
     Ok(Applied {
         tree,

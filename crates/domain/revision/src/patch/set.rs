@@ -206,6 +206,16 @@ impl FilePatch {
         }
     }
 
+    /// The mode that the file must have before; `None` where the patch does not say.
+    pub(crate) fn stated_mode(&self) -> Option<FileMode> {
+        match &self.operation {
+            Operation::Create { .. } => None,
+            Operation::Delete { stated, .. }
+            | Operation::Modify { stated, .. }
+            | Operation::Rename { stated, .. } => *stated,
+        }
+    }
+
     /// What becomes of it.
     #[must_use]
     pub fn operation(&self) -> &Operation {

@@ -15,6 +15,7 @@ mod forms;
 mod forms_agree;
 mod mutations;
 mod patches;
+mod policy;
 mod properties;
 mod recompute;
 mod refusals;
