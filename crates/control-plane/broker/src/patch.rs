@@ -50,8 +50,9 @@ impl Source {
         patch: &[u8],
     ) -> Result<Result<(Contents, Applied), Denial>, BrokerError> {
         let refused = |code: &str, detail: String| {
-            Ok(Err(Denial::new(DenialCode::PatchRefused, format!("{code}: {detail}"))
-                .instead("propose a unified diff that applies exactly to the current tree")))
+            Ok(Err(Denial::new(DenialCode::PatchRefused, format!("{code}: {detail}")).instead(
+                "propose a patch whose context and removed lines are exactly those of the current tree",
+            )))
         };
         let set = match parse(patch) {
             Ok(set) => set,

@@ -60,9 +60,7 @@ impl Part<'_> {
     pub(super) fn of_whole(&self, found: Result<Found, Reason>) -> Result<Found, Reason> {
         let shift = |line: usize| line + self.lines_above;
         match found {
-            Ok(found) => {
-                Ok(Found { offset: found.offset + self.offset, line: shift(found.line), ..found })
-            }
+            Ok(found) => Ok(Found { offset: found.offset + self.offset, line: shift(found.line), ..found }),
             Err(Reason::ContextMismatch(mut mismatch)) => {
                 mismatch.line = shift(mismatch.line);
                 mismatch.candidates = mismatch.candidates.into_iter().map(shift).collect();

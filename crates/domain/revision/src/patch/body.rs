@@ -181,14 +181,8 @@ fn build(
     number: usize,
     stated: Option<StatedLines>,
 ) -> Result<Hunk, PatchError> {
-    let mut hunk = Hunk {
-        number,
-        stated,
-        anchors: Vec::new(),
-        ends_file: false,
-        text: Vec::new(),
-        lines: Vec::new(),
-    };
+    let mut hunk =
+        Hunk { number, stated, anchors: Vec::new(), ends_file: false, text: Vec::new(), lines: Vec::new() };
     let (header, mut old_ended, mut new_ended) = (body.start - 1, false, false);
     for at in body {
         let line = lines[at];

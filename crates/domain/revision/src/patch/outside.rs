@@ -19,7 +19,9 @@ pub(super) enum Start {
 pub(super) enum Above {
     Nothing,
     /// A unified diff; its last hunk may have ended by its counts.
-    Unified { is_counted: bool },
+    Unified {
+        is_counted: bool,
+    },
     /// A form that closes itself.
     Closed,
 }
@@ -116,7 +118,10 @@ impl Outside {
                 self.open = Some(OpenFence { at, fence, holds_file: false, is_named });
             }
             Some(open) if !open.fence.is_closed_by(lines[at]) => {
-                return Err(PatchError::at(at, PatchFault::Fence("stands within another, or the one above is not closed")));
+                return Err(PatchError::at(
+                    at,
+                    PatchFault::Fence("stands within another, or the one above is not closed"),
+                ));
             }
             Some(open) if open.is_named && !open.holds_file => {
                 return Err(PatchError::at(open.at, PatchFault::Unsupported(Form::Listing)));

@@ -11,7 +11,8 @@ use super::set::{Hunk, LineKind, Operation, PatchSet};
 /// Understands a patch as a whole.
 ///
 /// Understood are plain unified diffs and those that git writes, of one or many files: creation, deletion, rename, change
-/// of content, and change between the modes 100644 and 100755. Each form that is not understood has a code of its own.
+/// of content, and change between the modes 100644 and 100755; and in place of any of them or beside them `*** Begin
+/// Patch` blocks and search and replace blocks. Each form that is not understood has a code of its own.
 ///
 /// - Paths are judged before any content: [`PatchFault`] tells what is refused.
 /// - The prefixes `a/` and `b/`, and the others that git gives, are recognised by both sides of a header, or by its
@@ -24,6 +25,13 @@ use super::set::{Hunk, LineKind, Operation, PatchSet};
 /// - `\ No newline at end of file`, in any language, takes the line feed from the line above it.
 /// - Around files are admitted: `Index:` lines, `diff -...` command lines, and of `git format-patch` the header of the
 ///   mail up to its first `diff --git` line, and the signature.
+/// - Fences of Markdown and prose around files are left out with a warning. Prose may not hold what some reader takes for
+///   a part of a patch, and where a hunk above it ends must be beyond doubt.
+/// - A `*** Begin Patch` block states no lines: its hunks stand at the only place below the lines of the file that their
+///   headings name, and with `*** End of File` at the end.
+/// - Search and replace blocks stand below the path of their file. The lines that they search for stand at one place only;
+///   with none, the file is made. A line of the content that looks like a marker is refused.
+/// - Lines that are no content end with a line feed alone, in every form.
 /// - The object names of `index` lines are not read; the mode is.
 ///
 /// # Errors

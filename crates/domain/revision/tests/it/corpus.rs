@@ -11,9 +11,7 @@ use crate::cases::{Files, directory, read_files, source};
 use crate::source::{Refused, Source};
 
 /// Cases that another form of the engine could accept, and that this one refuses as a form that it does not know.
-const UNSUPPORTED: &[(&str, &str)] = &[
-    ("copy-pure", "PATCH_UNSUPPORTED_COPY"),
-];
+const UNSUPPORTED: &[(&str, &str)] = &[("copy-pure", "PATCH_UNSUPPORTED_COPY")];
 
 /// Cases that may be refused and are, each for a reason of its own.
 const REFUSED: &[(&str, &str)] = &[

@@ -51,7 +51,8 @@ fn a_fence_is_no_part_of_the_patch() {
         assert_eq!(outcome(TEXT, &format!("{open}{EDIT}{close}")), edited, "{open}");
         assert_eq!(outcome(TEXT, &format!("{open}a.txt\n{BLOCK}{close}")), edited, "{open}");
     }
-    let indented: String = format!("```diff\n{EDIT}```\n").lines().map(|line| format!("  {line}\n")).collect();
+    let indented: String =
+        format!("```diff\n{EDIT}```\n").lines().map(|line| format!("  {line}\n")).collect();
     check(
         TEXT,
         &[
@@ -67,9 +68,18 @@ fn a_fence_is_no_part_of_the_patch() {
             (&format!("{EDIT}\nb.txt\n```\nwhole\n```\n"), "PATCH_UNSUPPORTED_LISTING"),
             (&format!("{EDIT}\nNow test it:\n\n```sh\ncargo test\n```\n"), &edited),
             ("```diff\n```\n", "PATCH_EMPTY"),
+            (
+                &format!(
+                    "```\nFrom 12 Mon Sep\nSubject: x\n\ndiff --git a/a.txt b/a.txt\n{EDIT}-- \n2.47\n```\n"
+                ),
+                &edited,
+            ),
             (&format!("```diff\n{}```\n", EDIT.replace("-1,2 +1,2", "-1,9 +1,9")), &edited),
             (&format!("```diff\n{}```\n", EDIT.replace("-1,2 +1,2", "-1 +1")), &edited),
-            (&format!("```diff\n{EDIT}```\n```diff\n{}```\n", "@@ -4 +4 @@\n-delta\n+DELTA\n"), "PATCH_HEADER"),
+            (
+                &format!("```diff\n{EDIT}```\n```diff\n{}```\n", "@@ -4 +4 @@\n-delta\n+DELTA\n"),
+                "PATCH_HEADER",
+            ),
         ],
     );
 }
@@ -97,7 +107,8 @@ fn a_fence_that_is_content_stays_content() {
         let patch = hunk.replace("@@ -2,4 +2,5 @@", counts);
         check(page, &[(&patch, after), (&format!("```diff\n{patch}```\n"), after)]);
     }
-    let block = "a.txt\n```\n<<<<<<< SEARCH\n```\nold\n```\n=======\n```\nnew\n```\n```\n>>>>>>> REPLACE\n```\n";
+    let block =
+        "a.txt\n```\n<<<<<<< SEARCH\n```\nold\n```\n=======\n```\nnew\n```\n```\n>>>>>>> REPLACE\n```\n";
     check(page, &[(block, after), (&block[..block.len() - 4], "PATCH_FENCE")]);
 }
 
@@ -126,7 +137,10 @@ fn prose_stands_around_files_where_their_ends_are_beyond_doubt() {
             (&format!("> @@ -1 +1 @@\n{EDIT}"), "PATCH_UNSUPPORTED_PROSE"),
             (&format!("{EDIT}\nBinary files a/x and b/x differ\n"), "PATCH_UNSUPPORTED_PROSE"),
             (&format!("{EDIT}\n------- SEARCH\nx\n=======\ny\n+++++++ REPLACE\n"), "PATCH_BODY_LINE"),
-            (&format!("a.txt\n------- SEARCH\nx\n=======\ny\n+++++++ REPLACE\n{EDIT}"), "PATCH_UNSUPPORTED_PROSE"),
+            (
+                &format!("a.txt\n------- SEARCH\nx\n=======\ny\n+++++++ REPLACE\n{EDIT}"),
+                "PATCH_UNSUPPORTED_PROSE",
+            ),
             (&format!("{EDIT}\n*** Update File: x\n"), "PATCH_BEGIN_PATCH"),
             (&format!("{EDIT}\n<<<<<<< HEAD\n"), "PATCH_SEARCH_REPLACE"),
             (&format!("1,2c1\n< x\n---\n> y\n{EDIT}"), "PATCH_UNSUPPORTED_PROSE"),

@@ -9,7 +9,18 @@ use crate::source::Source;
 
 /// Starts of lines that mean something in one form or another.
 const STARTS: [&str; 12] = [
-    "x", "```", "~~~", "- item", "+ item", "  deep", "@@", "*** End Patch", "--- a/x", "+++ b/x", "diff --git", "======",
+    "x",
+    "```",
+    "~~~",
+    "- item",
+    "+ item",
+    "  deep",
+    "@@",
+    "*** End Patch",
+    "--- a/x",
+    "+++ b/x",
+    "diff --git",
+    "======",
 ];
 
 /// The lines of a file, no two alike, and what becomes of each.

@@ -57,12 +57,7 @@ fn section(at: usize, name: &[u8], operation: Operation, hunks: Vec<Hunk>) -> Re
     Ok(Section { at, path, prefix: None, unstripped: None, operation, hunks })
 }
 
-fn add(
-    lines: &[&[u8]],
-    at: usize,
-    name: &[u8],
-    sections: &mut Sections,
-) -> Result<usize, PatchError> {
+fn add(lines: &[&[u8]], at: usize, name: &[u8], sections: &mut Sections) -> Result<usize, PatchError> {
     let start = at + 1;
     let end = (start..lines.len()).find(|index| !starts(lines, *index, b"+")).unwrap_or(lines.len());
     let next = after_blanks(lines, end);
@@ -79,12 +74,7 @@ fn add(
     Ok(end)
 }
 
-fn update(
-    lines: &[&[u8]],
-    at: usize,
-    name: &[u8],
-    sections: &mut Sections,
-) -> Result<usize, PatchError> {
+fn update(lines: &[&[u8]], at: usize, name: &[u8], sections: &mut Sections) -> Result<usize, PatchError> {
     let mut next = at + 1;
     let mut moved_to = None;
     if starts(lines, next, b"*** Move to: ") {
@@ -135,7 +125,7 @@ fn read_hunk(lines: &[&[u8]], at: usize, number: usize) -> Result<(Hunk, usize),
     }
     let blanks = lines[start..end].iter().rev().take_while(|line| !ends_file && is_blank(line)).count();
     let body = &lines[start..end - blanks];
-    let mut hunk = placeless(number, body.iter().map(|line| read_line(line)));
+    let mut hunk = placeless(number, body.iter().copied().map(read_line));
     if hunk.lines.is_empty() {
         return Err(PatchError::at(at, PatchFault::HunkEmpty));
     }
@@ -165,7 +155,7 @@ fn read_anchor(lines: &[&[u8]], at: usize) -> Result<Option<Vec<u8>>, PatchError
     }
 }
 
-fn read_line<'a>(line: &&'a [u8]) -> (LineKind, &'a [u8]) {
+fn read_line(line: &[u8]) -> (LineKind, &[u8]) {
     match line {
         [b'-', rest @ ..] => (LineKind::Removed, rest),
         [b'+', rest @ ..] => (LineKind::Added, rest),

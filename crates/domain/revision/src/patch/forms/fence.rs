@@ -79,9 +79,14 @@ mod tests {
     #[test]
     fn a_fence_is_closed_by_its_like() {
         let fence = Fence::read(b"````diff").unwrap();
-        for (line, closes) in
-            [("````\n", true), ("````` \n", true), ("```\n", false), ("~~~~\n", false), (" ````\n", false), ("````x\n", false)]
-        {
+        for (line, closes) in [
+            ("````\n", true),
+            ("````` \n", true),
+            ("```\n", false),
+            ("~~~~\n", false),
+            (" ````\n", false),
+            ("````x\n", false),
+        ] {
             assert_eq!(fence.is_closed_by(line.as_bytes()), closes, "{line}");
         }
     }

@@ -46,7 +46,8 @@ pub(in crate::patch) fn fault(line: &[u8]) -> Option<PatchFault> {
     }
     // Some readers take a patch that is indented or quoted for one.
     let inner = line.trim_ascii_start();
-    let quoted = inner.iter().position(|b| !matches!(b, b'>' | b' ' | b'\t')).map_or(&[][..], |at| &inner[at..]);
+    let quoted =
+        inner.iter().position(|b| !matches!(b, b'>' | b' ' | b'\t')).map_or(&[][..], |at| &inner[at..]);
     let is_taken = |text: &[u8]| STARTS.iter().any(|start| text.starts_with(start)) || is_command(text);
     (is_taken(inner) || is_taken(quoted)).then_some(PatchFault::Unsupported(Form::Prose))
 }

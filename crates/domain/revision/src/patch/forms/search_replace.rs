@@ -78,15 +78,12 @@ fn end_of_part(lines: &[&[u8]], above: usize, end: &[u8]) -> Result<usize, Patch
             return Err(PatchError::at(at, PatchFault::MarkerAmbiguous));
         }
     }
-    let missing = "it is not closed: `=======` or `>>>>>>> REPLACE` is missing";
-    Err(PatchError::at(lines.len().saturating_sub(1), PatchFault::SearchReplace(missing)))
+    let missing = "no `=======`, or no `>>>>>>> REPLACE`, ends what starts here";
+    Err(PatchError::at(above, PatchFault::SearchReplace(missing)))
 }
 
 /// The lines of a block with what becomes of each: those that both parts start or end with are context.
-fn marked<'a>(
-    search: &'a [&'a [u8]],
-    replace: &'a [&'a [u8]],
-) -> impl Iterator<Item = (LineKind, &'a [u8])> {
+fn marked<'a>(search: &'a [&'a [u8]], replace: &'a [&'a [u8]]) -> impl Iterator<Item = (LineKind, &'a [u8])> {
     let same = |(one, other): &(&&[u8], &&[u8])| one == other;
     let head = search.iter().zip(replace).take_while(same).count();
     let tail = search[head..].iter().rev().zip(replace[head..].iter().rev()).take_while(same).count();
