@@ -4,6 +4,7 @@ mod collision;
 mod draft;
 mod headers;
 mod locate;
+mod narrow;
 mod refusal;
 mod repeat;
 mod splice;

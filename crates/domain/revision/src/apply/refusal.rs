@@ -151,6 +151,14 @@ pub enum Reason {
         /// The hunk, counted from 1.
         hunk: usize,
     },
+    /// A line that a hunk names as standing above it does not stand in the file, or not in that order.
+    #[error("hunk {hunk} is to stand below the line \"{}\", which the file does not have there", line.as_str())]
+    AnchorMissing {
+        /// The hunk, counted from 1.
+        hunk: usize,
+        /// The line, without the blanks around it.
+        line: Excerpt,
+    },
     /// The lines of a hunk stand in the file with other line ends.
     #[error(
         "hunk {hunk} fits at line {line} but for its line ends: the file has {file_has} there; give every line of the hunk the same"
@@ -293,6 +301,7 @@ impl Reason {
             Self::ContextMismatch(_) => "PATCH_CONTEXT_MISMATCH",
             Self::AmbiguousPlace { .. } => "PATCH_AMBIGUOUS_PLACE",
             Self::UnanchoredInsert { .. } => "PATCH_UNANCHORED_INSERT",
+            Self::AnchorMissing { .. } => "PATCH_ANCHOR_MISSING",
             Self::ContextLineEnding { .. } => "PATCH_CONTEXT_LINE_ENDING",
             Self::HunkOverlap { .. } => "PATCH_HUNK_OVERLAP",
             Self::FinalNewline { .. } => "PATCH_FINAL_NEWLINE",

@@ -11,6 +11,8 @@ mod bounds;
 mod cases;
 mod corpus;
 mod differential;
+mod forms;
+mod forms_agree;
 mod mutations;
 mod patches;
 mod policy;

@@ -48,13 +48,13 @@ fn source(files: &Kinds) -> Source {
     }))
 }
 
-fn difference(before: &Source, after: &Source) -> Vec<u8> {
+pub(crate) fn difference(before: &Source, after: &Source) -> Vec<u8> {
     let read = |digest: &_| before.contents.get(digest).or_else(|| after.contents.get(digest));
     diff(&before.tree, &after.tree, &read).unwrap().text
 }
 
 /// One change to a text: a byte or a line put in, taken out or repeated.
-fn mutate(bytes: &mut Vec<u8>, at: usize, what: u8, byte: u8) {
+pub(crate) fn mutate(bytes: &mut Vec<u8>, at: usize, what: u8, byte: u8) {
     if bytes.is_empty() {
         return bytes.push(byte);
     }
