@@ -196,6 +196,12 @@ impl FilePatch {
         }
     }
 
+    /// Every path that it names: where the file is afterwards, and where it comes from.
+    pub fn paths(&self) -> impl Iterator<Item = &RepoPath> {
+        let from = self.reads().filter(|path| **path != self.path);
+        std::iter::once(&self.path).chain(from)
+    }
+
     /// The path that is free afterwards, unless another file takes it.
     #[must_use]
     pub fn leaves(&self) -> Option<&RepoPath> {

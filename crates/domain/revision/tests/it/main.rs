@@ -20,6 +20,7 @@ mod properties;
 mod recompute;
 mod refusals;
 mod renames;
+mod repeats;
 mod rows;
 mod source;
 mod traversal;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use ambit_revision::{FileKind, MatchedBy, diff, parse};
+use ambit_revision::{FileKind, MatchedBy, PatchRefusal, diff, parse};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use crate::source::{Source, patch_a};
+use crate::source::{Refused, Source, patch_a};
 
 type Kinds = BTreeMap<String, (bool, Vec<u8>)>;
 
@@ -92,6 +92,11 @@ proptest! {
         prop_assert!(applied.warnings.is_empty());
         prop_assert!(applied.matches.iter().all(|found| found.how == MatchedBy::StatedLine));
         prop_assert_eq!(applied.changes.len(), applied.canonical.comparison.files.len());
+        if let Err(Refused::Apply(PatchRefusal::AlreadyApplied(effect))) = after.apply(&patch) {
+            let effect = effect.unwrap();
+            prop_assert_eq!((effect.before, effect.canonical), (before.tree.digest(), applied.canonical));
+            prop_assert_eq!(effect.matches, applied.matches);
+        }
     }
 
     #[test]

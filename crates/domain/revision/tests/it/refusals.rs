@@ -160,22 +160,6 @@ fn one_bad_file_refuses_all_of_them() {
 }
 
 #[test]
-fn a_repeated_patch_is_told_from_one_that_does_not_fit() {
-    let base = Source::of(&[("a.txt", TEXT), ("gone", "1\n"), ("run.sh", "x\n")]);
-    let patch = patch_a("@@ -1,2 +1,3 @@\n alpha\n+new\n bravo\n@@ -4 +5 @@\n-delta\n+DELTA\n")
-        + "diff --git a/gone b/gone\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n\
-           diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n\
-           diff --git a/made b/made\nnew file mode 100644\n--- /dev/null\n+++ b/made\n@@ -0,0 +1 @@\n+m\n";
-    let applied = base.apply(patch.as_bytes()).unwrap();
-    let after = base.after(&applied);
-    assert_eq!(after.code(&patch), "PATCH_ALREADY_APPLIED");
-    let half = base.after(&base.apply(patch_a("@@ -4 +4 @@\n-delta\n+DELTA\n").as_bytes()).unwrap());
-    assert_eq!(half.code(&patch), "PATCH_CONTEXT_MISMATCH");
-    let only_delete = "--- a/none\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n";
-    assert_eq!(base.code(only_delete), "PATCH_FILE_MISSING");
-}
-
-#[test]
 fn a_mismatch_says_where_it_parts_and_shows_it_safely() {
     let base = one("one\ntwo\nthree\nfour \x1b[31m\nfive\n");
     let patch = patch_a("@@ -9,3 +9,3 @@\n three\n-four\n+FOUR\n five\n");
