@@ -53,7 +53,9 @@ impl Source {
             Ok(Err(Denial::new(DenialCode::PatchRefused, format!("{code}: {detail}")).instead(instead)))
         };
         let refused = |code: &str, detail: String| {
-            denied(code, detail, "propose a patch whose lines are exactly those of the current tree")
+            let instead =
+                "propose a patch whose context and removed lines are exactly those of the current tree";
+            denied(code, detail, instead)
         };
         let set = match parse(patch) {
             Ok(set) => set,
