@@ -43,7 +43,7 @@ struct OpenFence {
 
 /// The text between two files, so far.
 struct Gap {
-    /// How many things say that the hunk above has ended: its counts, a blank line, the end of a fence. Two leave no
+    /// How many things say that the hunk above has ended: its counts, a blank line, the end of its fence. Two leave no
     /// doubt, and with one no line may follow that could be a line of the hunk.
     evidence: usize,
     has_blank: bool,
@@ -126,7 +126,7 @@ impl Outside {
             Some(open) if open.is_named && !open.holds_file => {
                 return Err(PatchError::at(open.at, PatchFault::Unsupported(Form::Listing)));
             }
-            Some(_) => gap.evidence += 1,
+            Some(open) => gap.evidence += usize::from(open.holds_file),
         }
         Ok(at + 1)
     }
