@@ -144,6 +144,7 @@ pub(super) const EDGES: &[Edges] = &[
         ],
     ),
     ("ambit-conformance", &["ambit-ids", "ambit-canonical", "ambit-gates", "ambit-run", "ambit-ports"]),
+    ("ambit-fuzz", &["ambit-ids", "ambit-revision"]),
     ("ambit-model-server", &[]),
     (
         "ambit-simulation",
