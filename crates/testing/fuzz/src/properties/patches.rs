@@ -1,5 +1,5 @@
 use ambit_ids::Digest;
-use ambit_revision::{Applied, FileKind, Tree, TreeFile, diff};
+use ambit_revision::{Applied, FileKind, HunkMatch, LineKind, Operation, PatchSet, Tree, TreeFile, diff};
 
 use crate::scene::{Source, sections, source};
 
@@ -30,6 +30,9 @@ pub fn apply(input: &[u8]) {
     let applied = applied(&base, patch);
     assert_eq!(base.tree.digest(), before, "the base changed");
     let Some(applied) = applied else { return };
+    if let (Ok(patch), []) = (ambit_revision::parse(patch), applied.warnings.as_slice()) {
+        spliced_by_hand(&base, &patch, &applied);
+    }
     assert_ne!(applied.tree.digest(), before, "an accepted patch had no effect");
     assert_eq!(applied.changes, base.tree.diff(&applied.tree));
     let has_link = |file: &Option<TreeFile>| file.is_some_and(|file| file.kind == FileKind::Link);
@@ -63,6 +66,47 @@ pub fn difference(input: &[u8]) {
 fn applied(base: &Source, patch: &[u8]) -> Option<Applied> {
     let patch = ambit_revision::parse(patch).ok()?;
     ambit_revision::apply(&base.tree, &base.tree.digest(), &patch, &base.contents).ok()
+}
+
+/// Puts the hunks at the lines where they were found, one line after the other, and compares: what was removed and what
+/// stands around it is the file's own, byte for byte.
+fn spliced_by_hand(base: &Source, patch: &PatchSet, applied: &Applied) {
+    for file in patch.files() {
+        let from = match file.operation() {
+            Operation::Modify { .. } => file.path(),
+            Operation::Rename { from, .. } => from,
+            Operation::Create { .. } | Operation::Delete { .. } => continue,
+        };
+        let (Some(before), Some(after)) = (base.tree.get(from), applied.tree.get(file.path())) else {
+            panic!("{from} or {} is not there", file.path())
+        };
+        let before = base.contents.get(&before.content).unwrap_or_default();
+        let after = applied.blobs.get(&after.content).or_else(|| base.contents.get(&after.content));
+        let lines: Vec<&[u8]> = before.split_inclusive(|b| *b == b'\n').collect();
+        let of_file = |found: &&HunkMatch| found.path == *file.path();
+        let mut places: Vec<&HunkMatch> = applied.matches.iter().filter(of_file).collect();
+        assert_eq!(places.len(), file.hunks().len());
+        places.sort_by_key(|found| found.line);
+        let (mut spliced, mut at) = (Vec::new(), 0);
+        for place in places {
+            let Some(hunk) = file.hunks().iter().find(|hunk| hunk.number() == place.hunk) else {
+                panic!("a hunk was found that is not there")
+            };
+            spliced.extend(lines[at..place.line - 1].concat());
+            at = place.line - 1;
+            for (kind, line) in hunk.lines() {
+                if kind != LineKind::Added {
+                    assert_eq!(lines.get(at), Some(&line), "a line that stands is not the one of the hunk");
+                    at += 1;
+                }
+                if kind != LineKind::Removed {
+                    spliced.extend_from_slice(line);
+                }
+            }
+        }
+        spliced.extend(lines[at..].concat());
+        assert_eq!(after, Some(spliced.as_slice()), "{} was spliced otherwise", file.path());
+    }
 }
 
 /// Whether every changed path may stand in a patch, by name and by content.
