@@ -21,10 +21,10 @@ pub mod tree;
 pub use apply::{Applied, Excerpt, HunkMatch, MatchedBy, Mismatch, PatchRefusal, Reason, apply, reads};
 pub use compare::{Comparison, FileComparison, LineCounts, Totals};
 pub use contents::Contents;
-pub use diff::{Diff, DiffError, diff};
+pub use diff::{Diff, DiffError, diff, hunks};
 pub use lineage::{LineageError, Revision};
 pub use patch::{
     FileMode, FilePatch, Form, Hunk, LineKind, NameFault, Operation, PatchError, PatchFault, PatchSet,
-    PatchWarning, StatedLines, parse,
+    PatchWarning, StatedLines, parse, quote,
 };
 pub use tree::{Change, FileKind, Place, Tree, TreeError, TreeFile};

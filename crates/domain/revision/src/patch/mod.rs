@@ -10,6 +10,6 @@ mod policy;
 mod set;
 
 pub use fault::{Form, NameFault, PatchError, PatchFault};
-pub(crate) use name::quote;
+pub use name::quote;
 pub use parse::parse;
 pub use set::{FileMode, FilePatch, Hunk, LineKind, Operation, PatchSet, PatchWarning, StatedLines};

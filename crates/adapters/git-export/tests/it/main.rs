@@ -1,0 +1,9 @@
+//! Mail and bundles, held against git itself.
+
+mod branches;
+mod files;
+mod messages;
+mod nasty;
+mod random;
+mod repository;
+mod world;
