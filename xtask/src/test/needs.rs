@@ -125,7 +125,7 @@ const NEEDS: &[Need] = &[
         source: Source::Locked(Locked {
             form: Form::Node,
             folder: "test-packages/releases",
-            lock: "crates/bins/ambit/tests/releases/package-lock.json",
+            lock: "crates/adapters/git-export/tests/releases/package-lock.json",
         }),
         tests: "tests in which their history goes to git and back are skipped by name",
     },

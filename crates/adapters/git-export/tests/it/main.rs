@@ -5,5 +5,6 @@ mod files;
 mod messages;
 mod nasty;
 mod random;
+mod releases;
 mod repository;
 mod world;
