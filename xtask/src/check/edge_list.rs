@@ -64,6 +64,7 @@ pub(super) const EDGES: &[Edges] = &[
     ("ambit-agent-models", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-ports"]),
     ("ambit-agent-scripted", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-ports"]),
     ("ambit-blobs", &["ambit-ids", "ambit-ports"]),
+    ("ambit-git-export", &["ambit-ids", "ambit-revision", "ambit-ports"]),
     ("ambit-images", &["ambit-ids", "ambit-canonical", "ambit-ports"]),
     ("ambit-policy-rules", &["ambit-ids", "ambit-policy", "ambit-blueprint", "ambit-ports"]),
     ("ambit-project-survey", &["ambit-ids", "ambit-canonical", "ambit-blueprint"]),
@@ -144,6 +145,7 @@ pub(super) const EDGES: &[Edges] = &[
         ],
     ),
     ("ambit-conformance", &["ambit-ids", "ambit-canonical", "ambit-gates", "ambit-run", "ambit-ports"]),
+    ("ambit-fuzz", &["ambit-ids", "ambit-revision"]),
     ("ambit-model-server", &[]),
     (
         "ambit-simulation",
@@ -180,6 +182,7 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-agent-models",
             "ambit-agent-scripted",
             "ambit-blobs",
+            "ambit-git-export",
             "ambit-images",
             "ambit-policy-rules",
             "ambit-project-survey",

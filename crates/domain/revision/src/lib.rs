@@ -23,10 +23,10 @@ pub use apply::{
 };
 pub use compare::{Comparison, FileComparison, LineCounts, Totals};
 pub use contents::Contents;
-pub use diff::{Diff, DiffError, diff};
+pub use diff::{Diff, DiffError, diff, hunks};
 pub use lineage::{LineageError, Revision};
 pub use patch::{
     FileMode, FilePatch, Form, Hunk, LineKind, LinkFault, ModeFault, NameFault, Operation, PatchError,
-    PatchFault, PatchSet, PatchWarning, StatedLines, parse,
+    PatchFault, PatchSet, PatchWarning, StatedLines, parse, quote,
 };
 pub use tree::{Change, FileKind, Place, Tree, TreeError, TreeFile};

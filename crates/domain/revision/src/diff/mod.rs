@@ -1,8 +1,11 @@
 //! The canonical diff of two trees.
 
+mod hunks;
 mod lines;
 
 use ambit_ids::{Digest, RepoPath};
+
+pub use hunks::hunks;
 
 use crate::compare::{Comparison, FileComparison, LineCounts};
 use crate::patch::quote;

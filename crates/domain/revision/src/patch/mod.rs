@@ -14,6 +14,6 @@ mod sections;
 mod set;
 
 pub use fault::{Form, LinkFault, ModeFault, NameFault, PatchError, PatchFault};
-pub(crate) use name::quote;
+pub use name::quote;
 pub use parse::parse;
 pub use set::{FileMode, FilePatch, Hunk, LineKind, Operation, PatchSet, PatchWarning, StatedLines};

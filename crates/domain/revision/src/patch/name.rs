@@ -163,7 +163,8 @@ fn escaped(letter: u8) -> Option<u8> {
 }
 
 /// Writes a name as it stands in a header: quoted as git quotes it, where it holds anything but plain ASCII.
-pub(crate) fn quote(name: &[u8]) -> Vec<u8> {
+#[must_use]
+pub fn quote(name: &[u8]) -> Vec<u8> {
     let plain = |b: &u8| matches!(b, b' '..=b'~') && !matches!(b, b'"' | b'\\');
     if name.iter().all(plain) {
         return name.to_vec();

@@ -80,7 +80,11 @@ impl Directory {
     }
 
     pub(super) fn object(&self) -> Vec<u8> {
-        encode(&listing(&self.entries))
+        encode(&self.listing())
+    }
+
+    pub(super) fn listing(&self) -> Vec<DirectoryEntry> {
+        listing(&self.entries)
     }
 }
 

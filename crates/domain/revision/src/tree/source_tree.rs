@@ -6,6 +6,7 @@ use ambit_ids::{ByteCount, Digest, RepoPath};
 
 use super::directory::{Directory, Node};
 use super::edit::{self, TreeError};
+use super::encoding::DirectoryEntry;
 use super::entry::{EntryName, TreeFile};
 use super::walk::{self, Change, Files};
 
@@ -110,14 +111,24 @@ impl Tree {
     /// The names in the directory at `path`, sorted; `None` is the root. Empty where there is no directory.
     #[must_use]
     pub fn names(&self, path: Option<&RepoPath>) -> Vec<&EntryName> {
+        self.directory(path).map_or(&[][..], Directory::entries).iter().map(|(name, _)| name).collect()
+    }
+
+    /// What stands in the directory at `path`, sorted by name; `None` is the root. Empty where there is no directory.
+    #[must_use]
+    pub fn entries(&self, path: Option<&RepoPath>) -> Vec<DirectoryEntry> {
+        self.directory(path).map_or_else(Vec::new, Directory::listing)
+    }
+
+    fn directory(&self, path: Option<&RepoPath>) -> Option<&Directory> {
         let mut directory = self.root.as_ref();
         for name in path.iter().flat_map(|path| path.components()) {
             match directory.get(name) {
                 Some(Node::Directory(below)) => directory = below,
-                Some(Node::File(_)) | None => return Vec::new(),
+                Some(Node::File(_)) | None => return None,
             }
         }
-        directory.entries().iter().map(|(name, _)| name).collect()
+        Some(directory)
     }
 
     /// Every file with its path, in the order of [`RepoPath`].
