@@ -18,7 +18,10 @@ mod lineage;
 mod patch;
 pub mod tree;
 
-pub use apply::{Applied, Excerpt, HunkMatch, MatchedBy, Mismatch, PatchRefusal, Reason, apply, reads};
+pub use apply::{
+    Applied, Effect, Excerpt, HunkMatch, Listing, MatchedBy, Mismatch, PatchRefusal, Reason, Sight, View,
+    ViewError, apply, reads, touched,
+};
 pub use compare::{Comparison, FileComparison, LineCounts, Totals};
 pub use contents::Contents;
 pub use diff::{Diff, DiffError, diff};

@@ -53,8 +53,9 @@ fn fold_names<'a>(names: impl Iterator<Item = &'a [u8]>) -> FoldedNames {
 }
 
 /// A name with its case folded more widely than any file system does: a false collision is refused, a missed one lost.
-fn fold(name: &[u8]) -> Vec<u8> {
+pub(super) fn fold(name: &[u8]) -> Vec<u8> {
     match std::str::from_utf8(name) {
+        Ok(text) if text.is_ascii() => name.to_ascii_lowercase(),
         Ok(text) => {
             let upper = text.chars().flat_map(char::to_uppercase);
             upper.flat_map(char::to_lowercase).collect::<String>().into_bytes()

@@ -6,6 +6,7 @@ mod refusal;
 mod repeat;
 mod splice;
 mod text;
+mod view;
 
 use std::collections::BTreeMap;
 
@@ -19,6 +20,7 @@ use crate::tree::{Change, FileKind, Place, Tree, TreeFile};
 use locate::SearchBudget;
 pub use refusal::{Excerpt, Mismatch, PatchRefusal, Reason};
 use splice::{Block, splice};
+pub use view::{Effect, Listing, Sight, View, ViewError, touched};
 
 /// A patch that was applied.
 #[derive(Clone, Debug)]

@@ -19,3 +19,4 @@ mod rows;
 mod source;
 mod traversal;
 mod trees;
+mod view;
