@@ -71,6 +71,12 @@ pub enum Reason {
     /// What would come out passes [`limits::FILE_BYTES`].
     #[error("it would have {0} bytes, more than the {limit} allowed", limit = limits::FILE_BYTES)]
     TooLarge(usize),
+    /// The files that are renamed, or removed without repeating their lines, pass [`limits::PATCH_WHOLE_BYTES`].
+    #[error(
+        "the files that the patch renames, or removes without their lines, have more than the {} bytes allowed; propose it in parts",
+        limits::PATCH_WHOLE_BYTES
+    )]
+    WholeTooLarge,
     /// The patch leaves it as it is.
     #[error("the patch would leave it as it is")]
     NoEffect,
@@ -216,6 +222,7 @@ impl Reason {
             Self::Binary => "PATCH_BINARY",
             Self::ContentMissing(_) => "PATCH_CONTENT_MISSING",
             Self::TooLarge(_) => "PATCH_RESULT_TOO_LARGE",
+            Self::WholeTooLarge => "PATCH_WHOLE_TOO_LARGE",
             Self::NoEffect => "PATCH_NO_EFFECT",
             Self::DeletePartial(_) => "PATCH_DELETE_PARTIAL",
             Self::ContextMismatch(_) => "PATCH_CONTEXT_MISMATCH",

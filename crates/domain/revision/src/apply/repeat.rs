@@ -19,7 +19,7 @@ fn is_file_applied(tree: &Tree, patch: &FilePatch, contents: &Contents, budget: 
     match (tree.place(patch.path()), patch.operation()) {
         (Place::File(file), Operation::Create { mode }) => {
             let content = patch.hunks().first().map_or_else(Vec::new, Hunk::after);
-            file.kind == mode.into() && file.content == Digest::of(&content)
+            file.kind == (*mode).into() && file.content == Digest::of(&content)
         }
         (Place::Absent, Operation::Delete { .. }) => true,
         (Place::File(file), Operation::Modify { becomes, .. }) => {

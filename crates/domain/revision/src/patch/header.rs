@@ -150,7 +150,7 @@ impl Stated {
                 Ok(Operation::Create { mode: self.created.or(index_mode).unwrap_or(FileMode::Regular) })
             }
             (None, None) if new_null && fits(self.deleted) => {
-                Ok(Operation::Delete { stated: self.deleted.or(index_mode) })
+                Ok(Operation::Delete { stated: self.deleted.or(index_mode), whole: false })
             }
             (None, None) if old_null || new_null => Err(contradiction),
             (None, None) if self.sides.is_none() => Err(PatchFault::NoHunks),

@@ -83,7 +83,10 @@ fn check_form(header: &Header, hunks: &[Hunk]) -> Result<(), PatchFault> {
     match header.operation {
         Operation::Create { .. } if !only(LineKind::Added) => Err(PatchFault::CreateForm),
         Operation::Delete { .. } if !only(LineKind::Removed) => Err(PatchFault::DeleteForm),
-        Operation::Create { .. } | Operation::Delete { .. } | Operation::Modify { .. } => Ok(()),
+        Operation::Create { .. }
+        | Operation::Delete { .. }
+        | Operation::Modify { .. }
+        | Operation::Rename { .. } => Ok(()),
     }
 }
 
