@@ -52,6 +52,17 @@ pub enum ViewError {
     Tree(#[from] TreeError),
 }
 
+impl ViewError {
+    /// The stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Unread(_) => "PATCH_VIEW_INCOMPLETE",
+            Self::Tree(error) => error.code(),
+        }
+    }
+}
+
 /// What a patch makes of a source, whose other files nobody read.
 #[derive(Clone, Debug)]
 pub struct Effect {
@@ -75,7 +86,7 @@ pub fn touched(patch: &PatchSet) -> BTreeSet<RepoPath> {
 }
 
 fn paths(file: &FilePatch) -> impl Iterator<Item = &RepoPath> {
-    std::iter::once(file.path())
+    std::iter::once(file.path()).chain(file.reads())
 }
 
 impl<'p> View<'p> {
