@@ -30,11 +30,7 @@ pub struct Looked {
 ///
 /// # Errors
 /// [`ImportError`] names the first entry that cannot be read. Entries that the paths do not name are not asked.
-pub fn look(
-    dir: &Path,
-    paths: &BTreeSet<RepoPath>,
-    options: ImportOptions,
-) -> Result<Looked, ImportError> {
+pub fn look(dir: &Path, paths: &BTreeSet<RepoPath>, options: ImportOptions) -> Result<Looked, ImportError> {
     let top = open_top(dir)?;
     let mut look = Look {
         options,

@@ -47,9 +47,10 @@ fn digests(mut found: Receiver<Found>) -> Vec<(RepoPath, TreeFile)> {
             Content::Whole(bytes) => Some((Digest::of(&bytes), bytes.len())),
             Content::Streamed(pieces) => digest_of(pieces),
         };
-        files.extend(measured.map(|(content, size)| {
-            (path, TreeFile { kind, content, size: ByteCount::new(size as u64) })
-        }));
+        files
+            .extend(measured.map(|(content, size)| {
+                (path, TreeFile { kind, content, size: ByteCount::new(size as u64) })
+            }));
     }
     files
 }

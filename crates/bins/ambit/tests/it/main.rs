@@ -11,6 +11,7 @@
 mod approvals;
 mod bad_home;
 mod bad_input;
+mod cases;
 mod crash;
 mod doctor;
 mod editors;
@@ -31,6 +32,8 @@ mod ordinary_run;
 mod own_documents;
 mod own_repository;
 mod packages;
+mod patch_cases;
+mod patches;
 mod quickstart;
 mod readme;
 mod rig;

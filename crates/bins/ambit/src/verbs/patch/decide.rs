@@ -44,7 +44,8 @@ pub(super) fn decide(ground: &GroundArgs, given: &Given, wants_tree: bool) -> Re
     let (mut verdict, changes, changed) = match view.apply(&contents) {
         Ok(effect) => {
             contents.extend(effect.blobs.iter().map(|(_, bytes)| bytes.to_vec()));
-            let changed = effect.changes.iter().filter_map(|change| Some((change.path.clone(), change.after?)));
+            let changed =
+                effect.changes.iter().filter_map(|change| Some((change.path.clone(), change.after?)));
             let changed = changed.collect();
             (Verdict::of_effect(source, &effect), effect.changes, changed)
         }

@@ -16,7 +16,8 @@ pub(super) struct Given {
 impl Given {
     /// Reads a file, a pipe, or with `-` standard input.
     pub(super) fn read(file: &Path) -> Result<Self, Failure> {
-        let shown = if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
+        let shown =
+            if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
         let given = if file == Path::new("-") {
             Self::of(io::stdin().lock(), 0)
         } else {

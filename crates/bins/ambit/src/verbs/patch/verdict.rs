@@ -31,7 +31,8 @@ impl Verdict {
         let comparison = &effect.canonical.comparison;
         let lines = comparison.totals.lines;
         let files = counted(comparison.files.len(), "file");
-        let message = format!("{files} changed, {} lines added, {} removed", lines.added, lines.removed);
+        let message =
+            format!("{files} changed, {} added, {} removed", counted(lines.added, "line"), lines.removed);
         let warnings: Vec<String> = effect.warnings.iter().map(ToString::to_string).collect();
         Self::new("applied", None, message, patch)
             .set("canonical", json!(effect.canonical.digest))
@@ -42,7 +43,8 @@ impl Verdict {
 
     /// That it is no patch that is understood as a whole.
     pub(super) fn of_error(patch: Option<Digest>, error: &PatchError) -> Self {
-        Self::new("refused", Some(error.code()), with_causes(error), patch).set("patchLine", json!(error.line))
+        Self::new("refused", Some(error.code()), with_causes(error), patch)
+            .set("patchLine", json!(error.line))
     }
 
     /// That it does not apply, or was applied before.
@@ -78,7 +80,9 @@ impl Verdict {
                 self.set("hunk", json!(hunk)).set("candidates", json!(lines))
             }
             Reason::HunkOrder { hunk, line } => self.set("hunk", json!(hunk)).set("line", json!(line)),
-            Reason::UnanchoredInsert { hunk } | Reason::FinalNewline { hunk } => self.set("hunk", json!(hunk)),
+            Reason::UnanchoredInsert { hunk } | Reason::FinalNewline { hunk } => {
+                self.set("hunk", json!(hunk))
+            }
             _ => self,
         }
     }
