@@ -27,7 +27,7 @@ pub use contents::Contents;
 pub use diff::{Diff, DiffError, diff};
 pub use lineage::{LineageError, Revision};
 pub use patch::{
-    FileMode, FilePatch, Form, Hunk, LineKind, NameFault, Operation, PatchError, PatchFault, PatchSet,
-    PatchWarning, StatedLines, parse,
+    FileMode, FilePatch, Form, Hunk, LineKind, LinkFault, ModeFault, NameFault, Operation, PatchError,
+    PatchFault, PatchSet, PatchWarning, StatedLines, parse,
 };
 pub use tree::{Change, FileKind, Place, Tree, TreeError, TreeFile};

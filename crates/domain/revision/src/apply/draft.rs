@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use ambit_ids::{ByteCount, RepoPath, limits};
+use ambit_ids::{ByteCount, Digest, RepoPath, limits};
 
 use super::locate::{SearchBudget, mismatch};
 use super::refusal::{PatchRefusal, Reason};
@@ -57,9 +57,10 @@ impl<'a> Draft<'a> {
 
     /// Refuses a patch that leaves one of its files as it was.
     pub(super) fn check_effects(&self, tree: &Tree) -> Result<(), PatchRefusal> {
-        let same = |path: &&RepoPath| self.base.get(path) == tree.get(path);
-        match self.patch.files().iter().map(FilePatch::path).find(same) {
-            Some(path) => Err(at(path, Reason::NoEffect)),
+        let same = |path: &RepoPath| self.base.get(path) == tree.get(path);
+        let idle = |file: &&FilePatch| same(file.path()) && file.leaves().is_none_or(same);
+        match self.patch.files().iter().find(idle) {
+            Some(file) => Err(at(file.path(), Reason::NoEffect)),
             None => Ok(()),
         }
     }
@@ -68,24 +69,27 @@ impl<'a> Draft<'a> {
         let path = patch.path();
         let refused = |reason| at(path, reason);
         check_reading(self.base, patch).map_err(refused)?;
+        for path in patch.reads().into_iter().chain([path]) {
+            check_way(self.base, path).map_err(|reason| at(path, reason))?;
+        }
         match patch.operation() {
             Operation::Create { mode } => {
-                self.check_room(path).map_err(refused)?;
+                self.check_room(path, Reason::Exists).map_err(refused)?;
                 let file = self.create(patch, *mode);
                 self.filled.insert(path, file);
             }
             Operation::Delete { stated, whole } => {
-                let file = self.source(path, *stated)?;
+                let file = self.source(patch, path, *stated)?;
                 self.delete(patch, &file, *whole).map_err(refused)?;
             }
             Operation::Modify { stated, becomes } => {
-                let file = self.source(path, *stated)?;
+                let file = self.source(patch, path, *stated)?;
                 let file = self.modify(patch, file, *becomes).map_err(refused)?;
                 self.filled.insert(path, file);
             }
             Operation::Rename { from, stated, becomes } => {
-                let file = self.source(from, *stated)?;
-                self.check_room(path).map_err(refused)?;
+                let file = self.source(patch, from, *stated)?;
+                self.check_room(path, Reason::RenameExists).map_err(refused)?;
                 self.read_whole(&file).map_err(|reason| at(from, reason))?;
                 let file = self.modify(patch, file, *becomes).map_err(refused)?;
                 self.filled.insert(path, file);
@@ -95,22 +99,27 @@ impl<'a> Draft<'a> {
     }
 
     /// The file that a patch starts from.
-    fn source(&self, path: &RepoPath, stated: Option<FileMode>) -> Result<TreeFile, PatchRefusal> {
+    fn source(
+        &self,
+        patch: &FilePatch,
+        path: &RepoPath,
+        stated: Option<FileMode>,
+    ) -> Result<TreeFile, PatchRefusal> {
         let file = match self.base.place(path) {
-            Place::File(file) if file.kind != FileKind::Link => check_mode(file, stated).map(|()| *file),
-            Place::File(file) | Place::Beyond(file) if file.kind == FileKind::Link => Err(Reason::Link),
+            Place::File(link) if link.kind == FileKind::Link => Err(on_link(patch, link)),
+            Place::File(file) => check_mode(file, stated).map(|()| *file),
             Place::Directory => Err(Reason::Directory),
-            Place::Absent | Place::Beyond(_) | Place::File(_) => Err(Reason::Missing),
+            Place::Absent | Place::Beyond(_) => Err(Reason::Missing),
         };
         file.map_err(|reason| at(path, reason))
     }
 
     /// Whether a file can be made or moved here. What a directory or a file above means is for the tree to tell, once
     /// all edits are known.
-    fn check_room(&self, path: &RepoPath) -> Result<(), Reason> {
+    fn check_room(&self, path: &RepoPath, taken: Reason) -> Result<(), Reason> {
         match self.base.place(path) {
-            Place::File(file) | Place::Beyond(file) if file.kind == FileKind::Link => Err(Reason::Link),
-            Place::File(_) if !self.left.contains(path) => Err(Reason::Exists),
+            Place::File(file) if file.kind == FileKind::Link => Err(Reason::LinkReplace),
+            Place::File(_) if !self.left.contains(path) => Err(taken),
             Place::File(_) | Place::Beyond(_) | Place::Absent | Place::Directory => Ok(()),
         }
     }
@@ -179,6 +188,28 @@ impl<'a> Draft<'a> {
 
 fn at(path: &RepoPath, reason: Reason) -> PatchRefusal {
     PatchRefusal::At { path: path.clone(), reason }
+}
+
+/// Refuses a path that leads through a link.
+fn check_way(base: &Tree, path: &RepoPath) -> Result<(), Reason> {
+    match base.place(path) {
+        Place::Beyond(above) if above.kind == FileKind::Link => Err(Reason::LinkThrough),
+        Place::Beyond(_) | Place::Absent | Place::File(_) | Place::Directory => Ok(()),
+    }
+}
+
+/// What a patch would do to a link. It would change the target where that is what its hunk has, and otherwise the file
+/// that the link leads to.
+fn on_link(patch: &FilePatch, link: &TreeFile) -> Reason {
+    match patch.operation() {
+        Operation::Delete { .. } => Reason::LinkDelete,
+        Operation::Rename { .. } => Reason::LinkRename,
+        Operation::Create { .. } | Operation::Modify { .. } => {
+            let before = patch.hunks().first().map_or_else(Vec::new, Hunk::before);
+            let target = before.strip_suffix(b"\n").unwrap_or(&before);
+            if Digest::of(target) == link.content { Reason::LinkRetarget } else { Reason::LinkThrough }
+        }
+    }
 }
 
 /// Refuses a path whose prefix could be a directory of the tree, where nothing else in the patch tells which it is.

@@ -110,7 +110,7 @@ pub fn apply(
     let tree = base.with(&draft.edits()).map_err(PatchRefusal::Tree)?;
     draft.check_effects(&tree)?;
     let changes = base.diff(&tree);
-    collision::check(base, &tree, &changes)?;
+    collision::check(&tree, &changes)?;
     let canonical = canonical(base, &tree, contents, &draft.blobs)?;
     Ok(Applied {
         tree,

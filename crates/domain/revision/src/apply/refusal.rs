@@ -39,15 +39,30 @@ pub enum Reason {
     /// The file that is to be made exists.
     #[error("it is to be made and exists already")]
     Exists,
+    /// A file is renamed to the path of another, which stays.
+    #[error("a file is to be renamed to it, and it exists and stays")]
+    RenameExists,
     /// The file that is to be changed or removed does not exist.
     #[error("there is no such file")]
     Missing,
     /// A directory has that path.
     #[error("it is a directory")]
     Directory,
-    /// The path is a symbolic link, or leads through one.
-    #[error("it is a symbolic link or leads through one, and no patch goes there")]
-    Link,
+    /// The path leads through a symbolic link, or is one where a file is to be changed.
+    #[error("it leads through a symbolic link, and no patch goes there; name the file itself")]
+    LinkThrough,
+    /// The target of a symbolic link is to be changed.
+    #[error("it is a symbolic link, and no patch gives it another target")]
+    LinkRetarget,
+    /// A file is to take the place of a symbolic link.
+    #[error("it is a symbolic link, and no patch puts a file in its place")]
+    LinkReplace,
+    /// A symbolic link is to be removed.
+    #[error("it is a symbolic link, and no patch removes it")]
+    LinkDelete,
+    /// A symbolic link is to be renamed.
+    #[error("it is a symbolic link, and no patch renames it")]
+    LinkRename,
     /// A directory of the tree has the name of a prefix, so that the path could be meant with it.
     #[error("it could be meant as {0}; start the file with a `diff --git` line")]
     PrefixAmbiguous(RepoPath),
@@ -213,9 +228,14 @@ impl Reason {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Exists => "PATCH_FILE_EXISTS",
+            Self::RenameExists => "PATCH_RENAME_EXISTS",
             Self::Missing => "PATCH_FILE_MISSING",
             Self::Directory => "PATCH_PATH_CONFLICT",
-            Self::Link => "PATCH_LINK",
+            Self::LinkThrough => "PATCH_LINK_THROUGH",
+            Self::LinkRetarget => "PATCH_LINK_RETARGET",
+            Self::LinkReplace => "PATCH_LINK_REPLACE",
+            Self::LinkDelete => "PATCH_LINK_DELETE",
+            Self::LinkRename => "PATCH_LINK_RENAME",
             Self::PrefixAmbiguous(_) => "PATCH_PREFIX_AMBIGUOUS",
             Self::CaseCollision(_) => "PATCH_CASE_COLLISION",
             Self::ModeMismatch { .. } => "PATCH_MODE_MISMATCH",

@@ -15,6 +15,7 @@ mod patches;
 mod properties;
 mod recompute;
 mod refusals;
+mod renames;
 mod rows;
 mod source;
 mod traversal;
