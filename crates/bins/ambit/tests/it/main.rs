@@ -23,6 +23,7 @@ mod first_steps;
 mod grants;
 mod hostile_agents;
 mod images;
+mod known_attacks;
 mod lab;
 mod left_alone;
 mod limits;
