@@ -51,14 +51,14 @@ impl Ground {
         let told: Value = serde_json::from_slice(&fs::read(cases("paths/tree.json")?).unwrap()).unwrap();
         let home = TempDir::new().unwrap();
         let project = home.path().join("project");
+        fs::create_dir(&project).unwrap();
         let text = |part: &str| {
             let part = told[part].as_object().unwrap().iter();
             part.map(|(name, text)| (name.clone(), text.as_str().unwrap().to_owned())).collect::<Vec<_>>()
         };
         for (name, content) in [text("files"), text("outside")].concat() {
             let path = project.join(name);
-            let above = path.parent().unwrap();
-            fs::create_dir_all(project.join(".")).and_then(|()| fs::create_dir_all(above)).unwrap();
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
         for (name, target) in text("links") {

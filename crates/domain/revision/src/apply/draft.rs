@@ -1,15 +1,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use ambit_ids::{ByteCount, Digest, RepoPath, limits};
+use ambit_ids::{ByteCount, RepoPath, limits};
 
+use super::headers::at;
 use super::locate::{SearchBudget, mismatch};
 use super::refusal::{PatchRefusal, Reason};
 use super::splice::{Block, splice};
 use super::text::Text;
 use super::{HunkMatch, MatchedBy};
 use crate::Contents;
-use crate::patch::{FileMode, FilePatch, Hunk, Operation, PatchSet};
-use crate::tree::{FileKind, Place, Tree, TreeFile};
+use crate::patch::{FileMode, FilePatch, Hunk, Operation, PatchSet, PatchWarning};
+use crate::tree::{FileKind, Tree, TreeFile};
 
 /// What comes of a patch, file by file. It is dropped where anything is refused.
 pub(super) struct Draft<'a> {
@@ -23,6 +24,7 @@ pub(super) struct Draft<'a> {
     filled: BTreeMap<&'a RepoPath, TreeFile>,
     pub(super) blobs: Contents,
     pub(super) matches: Vec<HunkMatch>,
+    pub(super) warnings: Vec<PatchWarning>,
 }
 
 impl<'a> Draft<'a> {
@@ -41,6 +43,7 @@ impl<'a> Draft<'a> {
             filled: BTreeMap::new(),
             blobs: Contents::new(),
             matches: Vec::new(),
+            warnings: patch.warnings().to_vec(),
         };
         for file in patch.files() {
             draft.add(file)?;
@@ -67,61 +70,29 @@ impl<'a> Draft<'a> {
 
     fn add(&mut self, patch: &'a FilePatch) -> Result<(), PatchRefusal> {
         let path = patch.path();
-        let refused = |reason| at(path, reason);
-        check_reading(self.base, patch).map_err(refused)?;
-        for path in patch.reads().into_iter().chain([path]) {
-            check_way(self.base, path).map_err(|reason| at(path, reason))?;
-        }
-        match patch.operation() {
-            Operation::Create { mode } => {
-                self.check_room(path, Reason::Exists).map_err(refused)?;
-                let file = self.create(patch, *mode);
-                self.filled.insert(path, file);
+        let file = match patch.operation() {
+            Operation::Create { mode } => self.create(patch, *mode),
+            Operation::Delete { whole, .. } => {
+                let file = self.source(path)?;
+                return self.delete(patch, &file, *whole).map_err(|reason| at(path, reason));
             }
-            Operation::Delete { stated, whole } => {
-                let file = self.source(patch, path, *stated)?;
-                self.delete(patch, &file, *whole).map_err(refused)?;
+            Operation::Modify { becomes, .. } => {
+                let file = self.source(path)?;
+                self.modify(patch, file, *becomes).map_err(|reason| at(path, reason))?
             }
-            Operation::Modify { stated, becomes } => {
-                let file = self.source(patch, path, *stated)?;
-                let file = self.modify(patch, file, *becomes).map_err(refused)?;
-                self.filled.insert(path, file);
-            }
-            Operation::Rename { from, stated, becomes } => {
-                let file = self.source(patch, from, *stated)?;
-                self.check_room(path, Reason::RenameExists).map_err(refused)?;
+            Operation::Rename { from, becomes, .. } => {
+                let file = self.source(from)?;
                 self.read_whole(&file).map_err(|reason| at(from, reason))?;
-                let file = self.modify(patch, file, *becomes).map_err(refused)?;
-                self.filled.insert(path, file);
+                self.modify(patch, file, *becomes).map_err(|reason| at(path, reason))?
             }
-        }
+        };
+        self.filled.insert(path, file);
         Ok(())
     }
 
     /// The file that a patch starts from.
-    fn source(
-        &self,
-        patch: &FilePatch,
-        path: &RepoPath,
-        stated: Option<FileMode>,
-    ) -> Result<TreeFile, PatchRefusal> {
-        let file = match self.base.place(path) {
-            Place::File(link) if link.kind == FileKind::Link => Err(on_link(patch, link)),
-            Place::File(file) => check_mode(file, stated).map(|()| *file),
-            Place::Directory => Err(Reason::Directory),
-            Place::Absent | Place::Beyond(_) => Err(Reason::Missing),
-        };
-        file.map_err(|reason| at(path, reason))
-    }
-
-    /// Whether a file can be made or moved here. What a directory or a file above means is for the tree to tell, once
-    /// all edits are known.
-    fn check_room(&self, path: &RepoPath, taken: Reason) -> Result<(), Reason> {
-        match self.base.place(path) {
-            Place::File(file) if file.kind == FileKind::Link => Err(Reason::LinkReplace),
-            Place::File(_) if !self.left.contains(path) => Err(taken),
-            Place::File(_) | Place::Beyond(_) | Place::Absent | Place::Directory => Ok(()),
-        }
+    fn source(&self, path: &RepoPath) -> Result<TreeFile, PatchRefusal> {
+        self.base.get(path).copied().ok_or_else(|| at(path, Reason::Missing))
     }
 
     fn create(&mut self, patch: &FilePatch, mode: FileMode) -> TreeFile {
@@ -160,6 +131,12 @@ impl<'a> Draft<'a> {
         if spliced.bytes.len() as u64 > limits::FILE_BYTES {
             return Err(Reason::TooLarge(spliced.bytes.len()));
         }
+        let of_path = |hunks: &[usize], warning: fn(RepoPath, usize) -> PatchWarning| -> Vec<PatchWarning> {
+            hunks.iter().map(|hunk| warning(patch.path().clone(), *hunk)).collect()
+        };
+        self.warnings
+            .extend(of_path(&spliced.out_of_order, |path, hunk| PatchWarning::HunkOrder { path, hunk }));
+        self.warnings.extend(of_path(&spliced.end_kept, |path, hunk| PatchWarning::EndOfFile { path, hunk }));
         for (block, found) in blocks.iter().zip(&spliced.found) {
             let how = if found.as_stated { MatchedBy::StatedLine } else { MatchedBy::OnlyPlace };
             self.matched(patch, block.hunk, found.line, how);
@@ -183,49 +160,6 @@ impl<'a> Draft<'a> {
 
     fn matched(&mut self, patch: &FilePatch, hunk: usize, line: usize, how: MatchedBy) {
         self.matches.push(HunkMatch { path: patch.path().clone(), hunk, line, how });
-    }
-}
-
-fn at(path: &RepoPath, reason: Reason) -> PatchRefusal {
-    PatchRefusal::At { path: path.clone(), reason }
-}
-
-/// Refuses a path that leads through a link.
-fn check_way(base: &Tree, path: &RepoPath) -> Result<(), Reason> {
-    match base.place(path) {
-        Place::Beyond(above) if above.kind == FileKind::Link => Err(Reason::LinkThrough),
-        Place::Beyond(_) | Place::Absent | Place::File(_) | Place::Directory => Ok(()),
-    }
-}
-
-/// What a patch would do to a link. It would change the target where that is what its hunk has, and otherwise the file
-/// that the link leads to.
-fn on_link(patch: &FilePatch, link: &TreeFile) -> Reason {
-    match patch.operation() {
-        Operation::Delete { .. } => Reason::LinkDelete,
-        Operation::Rename { .. } => Reason::LinkRename,
-        Operation::Create { .. } | Operation::Modify { .. } => {
-            let before = patch.hunks().first().map_or_else(Vec::new, Hunk::before);
-            let target = before.strip_suffix(b"\n").unwrap_or(&before);
-            if Digest::of(target) == link.content { Reason::LinkRetarget } else { Reason::LinkThrough }
-        }
-    }
-}
-
-/// Refuses a path whose prefix could be a directory of the tree, where nothing else in the patch tells which it is.
-fn check_reading(base: &Tree, patch: &FilePatch) -> Result<(), Reason> {
-    let Some(other) = &patch.other_reading else { return Ok(()) };
-    let prefix = other.components().next().and_then(|name| RepoPath::from_bytes(name).ok());
-    let is_directory = prefix.is_some_and(|prefix| base.place(&prefix) == Place::Directory);
-    if is_directory { Err(Reason::PrefixAmbiguous(other.clone())) } else { Ok(()) }
-}
-
-fn check_mode(file: &TreeFile, stated: Option<FileMode>) -> Result<(), Reason> {
-    match stated.map(FileKind::from) {
-        Some(stated) if stated != file.kind => {
-            Err(Reason::ModeMismatch { stated: stated.git_mode(), actual: file.kind.git_mode() })
-        }
-        Some(_) | None => Ok(()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod collision;
 mod draft;
+mod headers;
 mod locate;
 mod refusal;
 mod repeat;
@@ -85,14 +86,16 @@ pub fn reads(tree: &Tree, patch: &PatchSet) -> Vec<TreeFile> {
 ///
 /// The bytes that a hunk removes or has as context must stand in the file exactly, line endings and the end of the file
 /// included. They must stand at the line that the hunk states, or else at one place in the whole file; several places,
-/// or none, refuse the patch. Nothing is ever searched for by likeness. Hunks follow one another. Lines are added
-/// without context only to an empty file. A file that is made must be absent, one that is removed must be removed line
+/// or none, refuse the patch. Nothing is ever searched for by likeness. Hunks may stand in any order and may not overlap.
+/// A hunk that ends with context leaves the end of the file as it is, whatever it says of it. Lines are added without
+/// context only to an empty file. A file that is made must be absent, one that is removed must be removed line
 /// by line, and each file must come out different. A file that is renamed leaves its path and keeps its mode. All of a
 /// patch is one step, so that two files may change places. No path leads through a link or differs from another by case
 /// alone.
 ///
 /// # Errors
-/// [`PatchRefusal`] with the first reason in the order of the patch; then nothing of the patch is applied.
+/// [`PatchRefusal`] with the first reason in the order of the patch, of its headers first and then of its content. Nothing
+/// of the patch is applied then.
 pub fn apply(
     base: &Tree,
     expected_base: &Digest,
@@ -102,7 +105,7 @@ pub fn apply(
     if base.digest() != *expected_base {
         return Err(PatchRefusal::BaseMoved { expected: *expected_base, actual: base.digest() });
     }
-    let draft = match Draft::of(base, patch, contents) {
+    let draft = match headers::check(base, patch).and_then(|()| Draft::of(base, patch, contents)) {
         Ok(draft) => draft,
         Err(_) if repeat::is_applied(base, patch, contents) => return Err(PatchRefusal::AlreadyApplied),
         Err(refusal) => return Err(refusal),
@@ -110,7 +113,6 @@ pub fn apply(
     let tree = base.with(&draft.edits()).map_err(PatchRefusal::Tree)?;
     draft.check_effects(&tree)?;
     let changes = base.diff(&tree);
-    collision::check(&tree, &changes)?;
     let canonical = canonical(base, &tree, contents, &draft.blobs)?;
     Ok(Applied {
         tree,
@@ -119,7 +121,7 @@ pub fn apply(
         canonical,
         source: patch.source(),
         matches: draft.matches,
-        warnings: patch.warnings().to_vec(),
+        warnings: draft.warnings,
     })
 }
 

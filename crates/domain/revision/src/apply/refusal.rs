@@ -101,9 +101,9 @@ pub enum Reason {
     /// The lines of a hunk stand nowhere in the file.
     #[error("{0}")]
     ContextMismatch(Box<Mismatch>),
-    /// The lines of a hunk do not stand where it says, and stand at several other places.
+    /// The lines of a hunk do not stand where it says, or it does not say, and they stand at several places.
     #[error(
-        "hunk {hunk} is not at the line that it states and fits at {}; state the right one",
+        "hunk {hunk} does not state the line where it stands and fits at {}; state the right one or give it more context",
         Candidates(lines)
     )]
     AmbiguousPlace {
@@ -120,16 +120,30 @@ pub enum Reason {
         /// The hunk, counted from 1.
         hunk: usize,
     },
-    /// A hunk stands before the one above it, or they overlap.
-    #[error("hunk {hunk} stands at line {line}, which is before the end of the hunk above it")]
-    HunkOrder {
+    /// The lines of a hunk stand in the file with other line ends.
+    #[error(
+        "hunk {hunk} fits at line {line} but for its line ends: the file has {file_has} there; give every line of the hunk the same"
+    )]
+    ContextLineEnding {
+        /// The hunk, counted from 1.
+        hunk: usize,
+        /// Where its lines are.
+        line: usize,
+        /// The line ends of the file.
+        file_has: &'static str,
+    },
+    /// Two hunks overlap.
+    #[error("hunk {hunk} stands at line {line}, which another hunk has too; join the two")]
+    HunkOverlap {
         /// The hunk, counted from 1.
         hunk: usize,
         /// Where its lines are.
         line: usize,
     },
-    /// A hunk leaves a line without its line feed in the middle of the file.
-    #[error("hunk {hunk} ends the file without a line feed, and the file goes on below it")]
+    /// A hunk changes the last line of the file and is wrong about its line feed.
+    #[error(
+        "hunk {hunk} is wrong about the line feed at the end of the file; mark a last line that has none with `\\ No newline at end of file`"
+    )]
     FinalNewline {
         /// The hunk, counted from 1.
         hunk: usize,
@@ -248,7 +262,8 @@ impl Reason {
             Self::ContextMismatch(_) => "PATCH_CONTEXT_MISMATCH",
             Self::AmbiguousPlace { .. } => "PATCH_AMBIGUOUS_PLACE",
             Self::UnanchoredInsert { .. } => "PATCH_UNANCHORED_INSERT",
-            Self::HunkOrder { .. } => "PATCH_HUNK_ORDER",
+            Self::ContextLineEnding { .. } => "PATCH_CONTEXT_LINE_ENDING",
+            Self::HunkOverlap { .. } => "PATCH_HUNK_OVERLAP",
             Self::FinalNewline { .. } => "PATCH_FINAL_NEWLINE",
             Self::SearchLimit => "PATCH_SEARCH_LIMIT",
         }

@@ -118,6 +118,22 @@ pub enum PatchWarning {
     /// The last line of the patch has no line feed. It counts as if it had one.
     #[error("the last line of the patch has no line feed")]
     FinalLineFeed,
+    /// A hunk stands in the file above one that comes before it. Both are where they belong.
+    #[error("{path}: hunk {hunk} stands above one that comes before it")]
+    HunkOrder {
+        /// The file.
+        path: RepoPath,
+        /// The hunk, counted from 1.
+        hunk: usize,
+    },
+    /// A hunk is wrong about the line feed at the end of the file, and does not change the line. It stays as it is.
+    #[error("{path}: hunk {hunk} is wrong about the line feed at the end of the file, which stays as it is")]
+    EndOfFile {
+        /// The file.
+        path: RepoPath,
+        /// The hunk, counted from 1.
+        hunk: usize,
+    },
 }
 
 impl From<FileMode> for FileKind {
@@ -173,6 +189,16 @@ impl FilePatch {
             Operation::Delete { .. } => Some(&self.path),
             Operation::Rename { from, .. } => Some(from),
             Operation::Create { .. } | Operation::Modify { .. } => None,
+        }
+    }
+
+    /// The mode that the file must have before; `None` where the patch does not say.
+    pub(crate) fn stated_mode(&self) -> Option<FileMode> {
+        match &self.operation {
+            Operation::Create { .. } => None,
+            Operation::Delete { stated, .. }
+            | Operation::Modify { stated, .. }
+            | Operation::Rename { stated, .. } => *stated,
         }
     }
 

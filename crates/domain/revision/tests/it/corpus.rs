@@ -24,8 +24,7 @@ const UNSUPPORTED: &[(&str, &str)] = &[
 
 /// Cases that may be refused and are, each for a reason of its own.
 const REFUSED: &[(&str, &str)] = &[
-    ("bad-nonl-append-unmarked", "PATCH_CONTEXT_MISMATCH"),
-    ("bad-order", "PATCH_HUNK_ORDER"),
+    ("bad-nonl-append-unmarked", "PATCH_FINAL_NEWLINE"),
     ("bad-plus-without-minus", "PATCH_HEADER"),
     ("bad-same-file-twice", "PATCH_DUPLICATE_PATH"),
     ("binary-literal", "PATCH_BINARY"),

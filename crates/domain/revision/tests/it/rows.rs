@@ -56,7 +56,7 @@ fn an_applied_patch_tells_its_files_with_their_digests_before_and_after() {
 }
 
 // proves E-E08
-// break crates/domain/revision/src/apply/draft.rs: `Place::Beyond(above) if above.kind == FileKind::Link => Err(Reason::LinkThrough),` -> `Place::Beyond(above) if above.kind == FileKind::Link => Err(Reason::Missing),`
+// break crates/domain/revision/src/apply/headers.rs: `Place::Beyond(above) if above.kind == FileKind::Link => Err(Reason::LinkThrough),` -> `Place::Beyond(above) if above.kind == FileKind::Link => Err(Reason::Missing),`
 #[test]
 fn no_patch_goes_through_a_link_of_the_tree() {
     let mut base = Source::of(&[("real/x", "x\n")]);
