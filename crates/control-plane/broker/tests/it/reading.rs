@@ -8,7 +8,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ambit_revision::{Contents, View, parse, touched};
+use ambit_revision::{Contents, Tree, View, parse, touched};
 use ambit_run::{Denial, DenialCode, Finding, Move, ToolCall, read_answer};
 use ambit_simulation::{Setup, simulate};
 use ambit_source_directory::{ImportOptions, SourceFiles, look, measure};
@@ -41,9 +41,8 @@ fn lines(name: &str) -> Option<Vec<Value>> {
 struct Ground {
     home: TempDir,
     files: BTreeMap<String, String>,
-    /// What no tree can hold, with the code by which an import refuses it; `None` where it cannot be made here, or where
-    /// this user may read everything.
-    other: BTreeMap<String, Option<&'static str>>,
+    /// What no tree can hold.
+    other: Vec<String>,
 }
 
 impl Ground {
@@ -64,16 +63,35 @@ impl Ground {
         for (name, target) in text("links") {
             symlink(target, project.join(name)).unwrap();
         }
-        let other =
-            text("other").into_iter().map(|(name, _)| (name.clone(), make(&project, &name))).collect();
+        let other: Vec<String> = text("other").into_iter().map(|(name, _)| name).collect();
+        for name in &other {
+            make(&project, name);
+        }
         Some(Self { home, files: text("files").into_iter().collect(), other })
     }
 
     fn project(&self) -> PathBuf {
         self.home.path().join("project")
     }
+
+    /// What an import takes of it, without what it refuses.
+    fn source(&self) -> (Tree, Contents) {
+        for name in &self.other {
+            // What could not be made is not there.
+            let _ = fs::remove_file(self.project().join(name));
+        }
+        let tree = measure(&self.project(), ImportOptions::default()).unwrap().tree;
+        let mut files = SourceFiles::open(&self.project()).unwrap();
+        let mut contents = Contents::new();
+        for (path, file) in tree.files() {
+            contents.insert(files.read(&path, file).unwrap());
+        }
+        (tree, contents)
+    }
 }
 
+/// Makes what no tree can hold, and gives the code by which an import refuses it; `None` where it cannot be made here, or
+/// where this user may read everything.
 fn make(project: &Path, name: &str) -> Option<&'static str> {
     let path = project.join(name);
     let ran = |words: &[&str]| Command::new(words[0]).args(&words[1..]).status().is_ok_and(|s| s.success());
@@ -102,15 +120,9 @@ enum Outcome {
     Refused(DenialCode),
 }
 
-/// A bench whose head is the tree of the directory.
-async fn bench(ground: &Ground) -> Bench {
+/// A bench whose head is this tree.
+async fn bench((tree, contents): (Tree, Contents)) -> Bench {
     let mut bench = Bench::new(Setup::standard()).await;
-    let tree = measure(&ground.project(), ImportOptions::default()).unwrap().tree;
-    let mut files = SourceFiles::open(&ground.project()).unwrap();
-    let mut contents = Contents::new();
-    for (path, file) in tree.files() {
-        contents.insert(files.read(&path, file).unwrap());
-    }
     bench.broker.revisions().keep(&bench.world.scope, &tree, &contents).await.unwrap();
     bench.head = tree.digest();
     bench
@@ -160,21 +172,21 @@ fn is_expected(ground: &Ground, path: &str, expect: &str, outcome: &Outcome) -> 
 fn every_path_of_the_collection_is_answered_as_it_says_and_none_tells_of_what_lies_outside() {
     let (Some(ground), Some(lines)) = (Ground::new(), lines("paths/read.jsonl")) else { return };
     assert!(lines.len() > 50);
-    // What no tree can hold is refused by its name, each by itself.
-    for (name, code) in ground.other.iter().rev() {
-        let path = ground.project().join(name);
-        let outcome = measure(&ground.project(), ImportOptions::default());
-        match (code, outcome) {
-            (Some(code), Err(error)) => assert_eq!(error.code(), *code, "{name}"),
-            (None, _) => println!("skipped: {name} cannot be made or kept from this user"),
-            (Some(_), Ok(_)) => panic!("{name} was taken"),
-        }
-        if path.exists() {
-            fs::remove_file(path).unwrap();
+    // What no tree can hold is refused by its name.
+    for name in &ground.other {
+        let alone = TempDir::new().unwrap();
+        let made = make(alone.path(), name);
+        match measure(alone.path(), ImportOptions::default()) {
+            Err(error) => {
+                assert_eq!(Some(error.code()), made, "{name}");
+                assert!(error.to_string().starts_with(name), "{error}");
+            }
+            Ok(_) => assert_eq!(made, None, "{name} was taken"),
         }
     }
+    let source = ground.source();
     simulate(async {
-        let bench = bench(&ground).await;
+        let bench = bench(source).await;
         let mut wrong = Vec::new();
         for line in &lines {
             let (path, expect) = (line["path"].as_str().unwrap(), line["expect"].as_str().unwrap());
@@ -191,14 +203,12 @@ fn every_path_of_the_collection_is_answered_as_it_says_and_none_tells_of_what_li
 #[test]
 fn no_line_that_leads_out_is_answered_or_patched() {
     let (Some(ground), Some(file)) = (Ground::new(), cases("paths/traversal.txt")) else { return };
-    for name in ground.other.keys() {
-        let _ = fs::remove_file(ground.project().join(name));
-    }
+    let source = ground.source();
     let text = String::from_utf8_lossy(&fs::read(file).unwrap()).replace("{FILE}", "etc/passwd");
     let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
     assert!(lines.len() > 900);
     simulate(async {
-        let bench = bench(&ground).await;
+        let bench = bench(source).await;
         for line in &lines {
             let outcome = read(&bench, line).await;
             assert!(matches!(outcome, Outcome::Refused(_)), "{line:?}: {outcome:?}");
