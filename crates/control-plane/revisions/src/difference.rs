@@ -25,7 +25,7 @@ impl Revisions {
         Ok(diff(before, after, &|digest| contents.get(digest))?)
     }
 
-    /// The contents of the files that a patch changes, removes or renames.
+    /// The contents of the files at the paths of a patch.
     ///
     /// # Errors
     /// [`RevisionError`] where one is gone or altered.
@@ -36,7 +36,7 @@ impl Revisions {
         patch: &ambit_revision::PatchSet,
     ) -> Result<Contents, RevisionError> {
         let mut contents = Contents::new();
-        for path in patch.files().iter().filter_map(FilePatch::reads) {
+        for path in patch.files().iter().flat_map(FilePatch::paths) {
             let Some(held) = tree.get(path) else { continue };
             if held.kind != FileKind::Link {
                 contents.insert(self.content(scope, path, held).await?.to_vec());

@@ -19,8 +19,8 @@ mod patch;
 pub mod tree;
 
 pub use apply::{
-    Applied, Effect, Excerpt, HunkMatch, Listing, MatchedBy, Mismatch, PatchRefusal, Reason, Sight, View,
-    ViewError, apply, reads, touched,
+    Applied, Effect, Excerpt, HunkMatch, Judged, Listing, MatchedBy, Mismatch, Outcome, PatchRefusal, Reason,
+    Sight, View, ViewError, apply, reads, touched,
 };
 pub use compare::{Comparison, FileComparison, LineCounts, Totals};
 pub use contents::Contents;

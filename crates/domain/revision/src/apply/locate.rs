@@ -25,7 +25,7 @@ impl SearchBudget {
         SEARCH_BYTES - self.left
     }
 
-    fn spend(&mut self, bytes: usize) -> Result<(), Lost> {
+    pub(super) fn spend(&mut self, bytes: usize) -> Result<(), Lost> {
         self.left = self.left.checked_sub(bytes).ok_or(Lost::SearchLimit)?;
         Ok(())
     }

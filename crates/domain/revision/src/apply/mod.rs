@@ -4,6 +4,7 @@ mod collision;
 mod draft;
 mod headers;
 mod locate;
+mod narrow;
 mod refusal;
 mod repeat;
 mod splice;
@@ -20,8 +21,8 @@ use crate::diff::{Diff, DiffError, diff};
 use crate::patch::{FilePatch, PatchSet, PatchWarning};
 use crate::tree::{Change, FileKind, Tree, TreeFile};
 use draft::Draft;
-pub use refusal::{Excerpt, Mismatch, PatchRefusal, Reason};
-pub use view::{Effect, Listing, Sight, View, ViewError, touched};
+pub use refusal::{Effect, Excerpt, Mismatch, PatchRefusal, Reason};
+pub use view::{Judged, Listing, Outcome, Sight, View, ViewError, touched};
 
 /// A patch that was applied.
 #[derive(Clone, Debug)]
@@ -67,13 +68,13 @@ pub enum MatchedBy {
     OnlyPlace,
 }
 
-/// The files of `tree` whose contents [`apply`] needs: those that the patch changes, removes or renames, sorted by path.
+/// The files of `tree` whose contents [`apply`] needs: those at the paths of the patch, sorted by path.
 #[must_use]
 pub fn reads(tree: &Tree, patch: &PatchSet) -> Vec<TreeFile> {
     let files: BTreeMap<&RepoPath, TreeFile> = patch
         .files()
         .iter()
-        .filter_map(FilePatch::reads)
+        .flat_map(FilePatch::paths)
         .filter_map(|path| Some((path, *tree.get(path)?)))
         .filter(|(_, file)| file.kind != FileKind::Link)
         .collect();
@@ -93,6 +94,8 @@ pub fn reads(tree: &Tree, patch: &PatchSet) -> Vec<TreeFile> {
 /// patch is one step, so that two files may change places. No path leads through a link or differs from another by case
 /// alone.
 ///
+/// Where the patch does not apply because `base` is what it leads to already, the refusal tells what it did then.
+///
 /// # Errors
 /// [`PatchRefusal`] with the first reason in the order of the patch, of its headers first and then of its content. Nothing
 /// of the patch is applied then.
@@ -105,11 +108,18 @@ pub fn apply(
     if base.digest() != *expected_base {
         return Err(PatchRefusal::BaseMoved { expected: *expected_base, actual: base.digest() });
     }
-    let draft = match headers::check(base, patch).and_then(|()| Draft::of(base, patch, contents)) {
-        Ok(draft) => draft,
-        Err(_) if repeat::is_applied(base, patch, contents) => return Err(PatchRefusal::AlreadyApplied),
-        Err(refusal) => return Err(refusal),
-    };
+    forward(base, patch, contents).map_err(|refusal| {
+        if matches!(&refusal, PatchRefusal::At { reason: Reason::NoEffect, .. }) {
+            return refusal;
+        }
+        let original = repeat::original(base, patch, contents);
+        original.map_or(refusal, |effect| PatchRefusal::AlreadyApplied(effect.map(Box::new)))
+    })
+}
+
+fn forward(base: &Tree, patch: &PatchSet, contents: &Contents) -> Result<Applied, PatchRefusal> {
+    headers::check(base, patch)?;
+    let draft = Draft::of(base, patch, contents)?;
     let tree = base.with(&draft.edits()).map_err(PatchRefusal::Tree)?;
     draft.check_effects(&tree)?;
     let changes = base.diff(&tree);

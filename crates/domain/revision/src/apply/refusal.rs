@@ -2,7 +2,10 @@ use std::fmt;
 
 use ambit_ids::{Digest, RepoPath, limits};
 
-use crate::tree::TreeError;
+use super::HunkMatch;
+use crate::diff::Diff;
+use crate::patch::PatchWarning;
+use crate::tree::{Change, TreeError};
 
 /// Why a patch was not applied. Nothing of it was: the tree is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -17,9 +20,9 @@ pub enum PatchRefusal {
         /// The digest of the tree.
         actual: Digest,
     },
-    /// Every file is already as the patch would leave it.
-    #[error("the tree already holds everything that the patch asks for. Nothing was changed")]
-    AlreadyApplied,
+    /// The tree is what the patch leads to. Its original effect is told where the patch says all that stood before.
+    #[error("the tree already holds everything that the patch asks for{}. Nothing was changed", Told(.0.as_deref()))]
+    AlreadyApplied(Option<Box<Effect>>),
     /// Something about one path. The first in the order of the patch.
     #[error("{path}: {reason}. Nothing was changed")]
     At {
@@ -31,6 +34,34 @@ pub enum PatchRefusal {
     /// The tree that would come out passes a limit or has a file in the way of a directory.
     #[error("the patch does not lead to a tree. Nothing was changed")]
     Tree(#[source] TreeError),
+}
+
+/// What a patch did when it was applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Effect {
+    /// The digest of the tree before.
+    pub before: Digest,
+    /// The digest of the tree that came out.
+    pub tree: Digest,
+    /// The files that were different, sorted by path.
+    pub changes: Vec<Change>,
+    /// The change in canonical form.
+    pub canonical: Diff,
+    /// Where each hunk was found, in the order of the patch.
+    pub matches: Vec<HunkMatch>,
+    /// What the patch got wrong without leaving a doubt.
+    pub warnings: Vec<PatchWarning>,
+}
+
+struct Told<'a>(Option<&'a Effect>);
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(effect) = self.0 else { return Ok(()) };
+        let (files, canonical) = (effect.changes.len(), effect.canonical.digest);
+        let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+        write!(f, ": it led here from {}, changing {files} by the canonical patch {canonical}", effect.before)
+    }
 }
 
 /// What keeps a patch from one path.
@@ -119,6 +150,14 @@ pub enum Reason {
     UnanchoredInsert {
         /// The hunk, counted from 1.
         hunk: usize,
+    },
+    /// A line that a hunk names as standing above it does not stand in the file, or not in that order.
+    #[error("hunk {hunk} is to stand below the line \"{}\", which the file does not have there", line.as_str())]
+    AnchorMissing {
+        /// The hunk, counted from 1.
+        hunk: usize,
+        /// The line, without the blanks around it.
+        line: Excerpt,
     },
     /// The lines of a hunk stand in the file with other line ends.
     #[error(
@@ -228,7 +267,7 @@ impl PatchRefusal {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::BaseMoved { .. } => "PATCH_BASE_MOVED",
-            Self::AlreadyApplied => "PATCH_ALREADY_APPLIED",
+            Self::AlreadyApplied(_) => "PATCH_ALREADY_APPLIED",
             Self::At { reason, .. } => reason.code(),
             Self::Tree(TreeError::FileInTheWay(_) | TreeError::DirectoryInTheWay(_)) => "PATCH_PATH_CONFLICT",
             Self::Tree(_) => "PATCH_TREE_LIMIT",
@@ -262,6 +301,7 @@ impl Reason {
             Self::ContextMismatch(_) => "PATCH_CONTEXT_MISMATCH",
             Self::AmbiguousPlace { .. } => "PATCH_AMBIGUOUS_PLACE",
             Self::UnanchoredInsert { .. } => "PATCH_UNANCHORED_INSERT",
+            Self::AnchorMissing { .. } => "PATCH_ANCHOR_MISSING",
             Self::ContextLineEnding { .. } => "PATCH_CONTEXT_LINE_ENDING",
             Self::HunkOverlap { .. } => "PATCH_HUNK_OVERLAP",
             Self::FinalNewline { .. } => "PATCH_FINAL_NEWLINE",

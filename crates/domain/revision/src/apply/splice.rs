@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
 use super::locate::{Found, Lost, SearchBudget, locate, mismatch};
+use super::narrow::narrow;
 use super::refusal::Reason;
 use super::text::Text;
 use crate::patch::{Hunk, LineKind};
@@ -11,6 +12,8 @@ pub(super) struct Block {
     pub(super) before: Vec<u8>,
     pub(super) after: Vec<u8>,
     pub(super) stated: Option<usize>,
+    pub(super) anchors: Vec<Vec<u8>>,
+    pub(super) ends_file: bool,
     /// Whether the last line of the hunk is context, and so the last on both sides.
     pub(super) ends_in_context: bool,
 }
@@ -27,8 +30,9 @@ impl Block {
     }
 
     fn of(hunk: &Hunk, before: Vec<u8>, after: Vec<u8>, stated: Option<usize>) -> Self {
+        let (anchors, ends_file) = (hunk.anchors().to_vec(), hunk.ends_file());
         let ends_in_context = hunk.lines().last().is_some_and(|(kind, _)| kind == LineKind::Context);
-        Self { hunk: hunk.number(), before, after, stated, ends_in_context }
+        Self { hunk: hunk.number(), before, after, stated, anchors, ends_file, ends_in_context }
     }
 }
 
@@ -99,12 +103,20 @@ fn replacement<'b>(block: &'b Block, found: &Found, goes_on: bool) -> Result<(Co
 }
 
 fn place(text: &Text<'_>, block: &Block, budget: &mut SearchBudget) -> Result<Found, Reason> {
-    let hunk = block.hunk;
+    let part = narrow(text, block, budget)?;
     if block.before.is_empty() {
         let only_place = text.bytes().is_empty();
         let found = Found { offset: 0, length: 0, line: 1, as_stated: true, is_exact: true };
-        return only_place.then_some(found).ok_or(Reason::UnanchoredInsert { hunk });
+        return only_place.then_some(found).ok_or(Reason::UnanchoredInsert { hunk: block.hunk });
     }
+    match part {
+        None => place_within(text, block, budget),
+        Some(part) => part.of_whole(place_within(&part.text, block, budget)),
+    }
+}
+
+fn place_within(text: &Text<'_>, block: &Block, budget: &mut SearchBudget) -> Result<Found, Reason> {
+    let hunk = block.hunk;
     locate(text, &block.before, block.stated, budget).or_else(|lost| match lost {
         Lost::Nowhere => Err(nowhere(text, block, budget)),
         Lost::Several(lines) => Err(Reason::AmbiguousPlace { hunk, lines }),

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ambit_ids::{ByteCount, Digest, RepoPath};
 
 use super::collision::fold;
-use super::{Applied, HunkMatch, PatchRefusal, apply};
+use super::{Applied, Effect, HunkMatch, PatchRefusal, apply};
 use crate::Contents;
 use crate::diff::Diff;
 use crate::patch::{FilePatch, PatchSet, PatchWarning};
@@ -63,9 +63,19 @@ impl ViewError {
     }
 }
 
+/// What a patch comes to in a source.
+#[derive(Clone, Debug)]
+pub enum Judged {
+    /// It applies.
+    Applied(Outcome),
+    /// The source is what the patch leads to. What it did then is told where the patch says all that stood before; no
+    /// contents are new.
+    AlreadyApplied(Option<Outcome>),
+}
+
 /// What a patch makes of a source, whose other files nobody read.
 #[derive(Clone, Debug)]
-pub struct Effect {
+pub struct Outcome {
     /// The contents that are new.
     pub blobs: Contents,
     /// The files that are different, sorted by path.
@@ -82,11 +92,7 @@ pub struct Effect {
 /// way to them and the root.
 #[must_use]
 pub fn touched(patch: &PatchSet) -> BTreeSet<RepoPath> {
-    patch.files().iter().flat_map(paths).cloned().collect()
-}
-
-fn paths(file: &FilePatch) -> impl Iterator<Item = &RepoPath> {
-    std::iter::once(file.path()).chain(file.reads())
+    patch.files().iter().flat_map(FilePatch::paths).cloned().collect()
 }
 
 impl<'p> View<'p> {
@@ -134,12 +140,20 @@ impl<'p> View<'p> {
     /// size of the whole tree.
     ///
     /// # Errors
-    /// [`PatchRefusal`], as [`apply`].
-    pub fn apply(&self, contents: &Contents) -> Result<Effect, PatchRefusal> {
+    /// [`PatchRefusal`], as [`apply`], but that a patch that was applied is none.
+    pub fn apply(&self, contents: &Contents) -> Result<Judged, PatchRefusal> {
+        // The digests of the stand-ins say nothing of the source, and none of them leaves this function.
         let digest = self.stand_ins.digest();
-        let Applied { blobs, changes, canonical, matches, warnings, .. } =
-            apply(&self.stand_ins, &digest, self.patch, contents)?;
-        Ok(Effect { blobs, changes, canonical, matches, warnings })
+        match apply(&self.stand_ins, &digest, self.patch, contents) {
+            Ok(Applied { blobs, changes, canonical, matches, warnings, .. }) => {
+                Ok(Judged::Applied(Outcome { blobs, changes, canonical, matches, warnings }))
+            }
+            Err(PatchRefusal::AlreadyApplied(effect)) => Ok(Judged::AlreadyApplied(effect.map(|effect| {
+                let Effect { changes, canonical, matches, warnings, .. } = *effect;
+                Outcome { blobs: Contents::new(), changes, canonical, matches, warnings }
+            }))),
+            Err(refusal) => Err(refusal),
+        }
     }
 }
 

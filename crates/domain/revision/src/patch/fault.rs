@@ -88,8 +88,20 @@ pub enum PatchFault {
     #[error("binary files cannot be patched")]
     Binary,
     /// Text in a form that is not understood here.
-    #[error("{} not understood here; propose a unified diff with nothing around it", .0.phrase())]
+    #[error("{} not understood here; propose a plain unified diff", .0.phrase())]
     Unsupported(Form),
+    /// A fence of Markdown that does not hold its lines whole.
+    #[error("the Markdown fence {0}")]
+    Fence(&'static str),
+    /// A block of `*** Begin Patch` that is not in its form.
+    #[error("the `*** Begin Patch` block is malformed: {0}")]
+    BeginPatch(&'static str),
+    /// A search and replace block that is not in its form.
+    #[error("the search and replace block is malformed: {0}")]
+    SearchReplace(&'static str),
+    /// A line of a search and replace block could be content or a marker.
+    #[error("a line of the block's content looks like a marker of the block; propose a unified diff")]
+    MarkerAmbiguous,
     /// A hunk's header is neither `@@ -LINE,COUNT +LINE,COUNT @@` nor leaves its place out.
     #[error("the header of the hunk is not `@@ -LINE,COUNT +LINE,COUNT @@`; `@@` alone leaves its place out")]
     HunkHeader,
@@ -188,14 +200,10 @@ pub enum NameFault {
 /// Forms of change that are recognised and refused as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// `*** Begin Patch`.
-    BeginPatch,
-    /// `<<<<<<< SEARCH`.
-    SearchReplace,
-    /// A fence of Markdown.
-    Fence,
-    /// Text around or between the files.
+    /// Text around or between the files that some reader takes for a part of a patch.
     Prose,
+    /// A file as a whole, in a fence below its name.
+    Listing,
     /// A diff of a merge (`diff --cc`, `@@@`).
     Combined,
     /// A copy.
@@ -205,10 +213,8 @@ pub enum Form {
 impl Form {
     const fn phrase(self) -> &'static str {
         match self {
-            Self::BeginPatch => "`*** Begin Patch` blocks are",
-            Self::SearchReplace => "search and replace blocks are",
-            Self::Fence => "Markdown fences are",
-            Self::Prose => "text around the files of a patch is",
+            Self::Prose => "text around the files that could be taken for a part of a patch is",
+            Self::Listing => "a file as a whole, in a fence below its name, is",
             Self::Combined => "the diff of a merge is",
             Self::Copy => "a copy is",
         }
@@ -216,10 +222,8 @@ impl Form {
 
     const fn code(self) -> &'static str {
         match self {
-            Self::BeginPatch => "PATCH_UNSUPPORTED_BEGIN_PATCH",
-            Self::SearchReplace => "PATCH_UNSUPPORTED_SEARCH_REPLACE",
-            Self::Fence => "PATCH_UNSUPPORTED_FENCE",
             Self::Prose => "PATCH_UNSUPPORTED_PROSE",
+            Self::Listing => "PATCH_UNSUPPORTED_LISTING",
             Self::Combined => "PATCH_UNSUPPORTED_COMBINED",
             Self::Copy => "PATCH_UNSUPPORTED_COPY",
         }
@@ -288,6 +292,10 @@ impl PatchFault {
             Self::Mode(fault) => fault.code(),
             Self::Binary => "PATCH_BINARY",
             Self::Unsupported(form) => form.code(),
+            Self::Fence(_) => "PATCH_FENCE",
+            Self::BeginPatch(_) => "PATCH_BEGIN_PATCH",
+            Self::SearchReplace(_) => "PATCH_SEARCH_REPLACE",
+            Self::MarkerAmbiguous => "PATCH_MARKER_AMBIGUOUS",
             Self::HunkHeader => "PATCH_HUNK_HEADER",
             Self::NoHunks => "PATCH_NO_HUNKS",
             Self::HunkEmpty => "PATCH_HUNK_EMPTY",

@@ -2,6 +2,7 @@
 
 mod body;
 mod fault;
+mod forms;
 mod header;
 mod name;
 mod once;
@@ -9,6 +10,7 @@ mod outside;
 mod parse;
 mod policy;
 mod range;
+mod sections;
 mod set;
 
 pub use fault::{Form, LinkFault, ModeFault, NameFault, PatchError, PatchFault};

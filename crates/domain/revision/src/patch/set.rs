@@ -70,6 +70,8 @@ pub enum Operation {
 pub struct Hunk {
     pub(crate) number: usize,
     pub(crate) stated: Option<StatedLines>,
+    pub(crate) anchors: Vec<Vec<u8>>,
+    pub(crate) ends_file: bool,
     pub(crate) text: Vec<u8>,
     pub(crate) lines: Vec<LineMark>,
 }
@@ -118,6 +120,18 @@ pub enum PatchWarning {
     /// The last line of the patch has no line feed. It counts as if it had one.
     #[error("the last line of the patch has no line feed")]
     FinalLineFeed,
+    /// The patch stands in a fence of Markdown, which is no part of it.
+    #[error("line {line}: the Markdown fence is no part of the patch")]
+    Fence {
+        /// The line of the patch where it opens.
+        line: usize,
+    },
+    /// Prose stands around the files, which is no part of the patch.
+    #[error("line {line}: the text around the files is no part of the patch")]
+    Prose {
+        /// Its first line in the patch.
+        line: usize,
+    },
     /// A hunk stands in the file above one that comes before it. Both are where they belong.
     #[error("{path}: hunk {hunk} stands above one that comes before it")]
     HunkOrder {
@@ -182,6 +196,12 @@ impl FilePatch {
         }
     }
 
+    /// Every path that it names: where the file is afterwards, and where it comes from.
+    pub fn paths(&self) -> impl Iterator<Item = &RepoPath> {
+        let from = self.reads().filter(|path| **path != self.path);
+        std::iter::once(&self.path).chain(from)
+    }
+
     /// The path that is free afterwards, unless another file takes it.
     #[must_use]
     pub fn leaves(&self) -> Option<&RepoPath> {
@@ -226,6 +246,19 @@ impl Hunk {
     #[must_use]
     pub fn stated(&self) -> Option<StatedLines> {
         self.stated
+    }
+
+    /// Lines of the file, without the blanks around them, that stand above it, in this order. It stands below the first
+    /// places of these, and there at the only place.
+    #[must_use]
+    pub fn anchors(&self) -> &[Vec<u8>] {
+        &self.anchors
+    }
+
+    /// Whether the file ends with it.
+    #[must_use]
+    pub fn ends_file(&self) -> bool {
+        self.ends_file
     }
 
     /// Its lines, each with its own line ending. Only the last line of a file can have none.

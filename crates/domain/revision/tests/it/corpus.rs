@@ -12,15 +12,7 @@ use crate::source::{Refused, Source};
 use crate::view;
 
 /// Cases that another form of the engine could accept, and that this one refuses as a form that it does not know.
-const UNSUPPORTED: &[(&str, &str)] = &[
-    ("bad-fenced", "PATCH_UNSUPPORTED_FENCE"),
-    ("bad-search-replace", "PATCH_UNSUPPORTED_SEARCH_REPLACE"),
-    ("bad-v4a", "PATCH_UNSUPPORTED_BEGIN_PATCH"),
-    ("copy-pure", "PATCH_UNSUPPORTED_COPY"),
-    ("git-junk_between_files", "PATCH_UNSUPPORTED_PROSE"),
-    ("gnu_patch-junk_between_files", "PATCH_UNSUPPORTED_PROSE"),
-    ("gnu_patch-junk_between_hunks", "PATCH_UNSUPPORTED_PROSE"),
-];
+const UNSUPPORTED: &[(&str, &str)] = &[("copy-pure", "PATCH_UNSUPPORTED_COPY")];
 
 /// Cases that may be refused and are, each for a reason of its own.
 const REFUSED: &[(&str, &str)] = &[
@@ -45,6 +37,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("git-path_quoted_escapes", "PATCH_PATH_UNPRINTABLE"),
     ("git-path_quoted_named_escape", "PATCH_PATH_UNPRINTABLE"),
     ("git-path_quoted_octal_escape", "PATCH_PATH_UNPRINTABLE"),
+    ("gnu_patch-junk_between_hunks", "PATCH_HEADER"),
     ("gnu_patch-missing_minus_header", "PATCH_HEADER"),
     ("gnu_patch-missing_plus_header", "PATCH_HEADER"),
     ("gnu_patch-reversed_header_order", "PATCH_HEADER"),

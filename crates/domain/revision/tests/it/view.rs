@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use ambit_ids::RepoPath;
 use ambit_revision::tree::EntryName;
 use ambit_revision::{
-    Applied, Effect, Listing, PatchSet, Place, Sight, Tree, View, ViewError, parse, touched,
+    Applied, Effect, Judged, Listing, Outcome, PatchRefusal, PatchSet, Place, Sight, Tree, View, ViewError,
+    parse, touched,
 };
 
 use crate::source::{Refused, Source, patch_a};
@@ -49,16 +50,21 @@ fn is_below(path: &RepoPath, above: &RepoPath) -> bool {
 }
 
 /// What a whole tree and a view must say alike.
-type Told = (Vec<u8>, String, String);
+type Told = (Vec<u8>, String);
 
 fn whole(applied: &Applied) -> Told {
     let Applied { canonical, changes, matches, blobs, warnings, .. } = applied;
-    (canonical.text.clone(), format!("{changes:?}{matches:?}"), format!("{blobs:?}{warnings:?}"))
+    (canonical.text.clone(), format!("{changes:?}{matches:?}{warnings:?}{blobs:?}"))
 }
 
-fn seen(effect: &Effect) -> Told {
-    let Effect { canonical, changes, matches, blobs, warnings, .. } = effect;
-    (canonical.text.clone(), format!("{changes:?}{matches:?}"), format!("{blobs:?}{warnings:?}"))
+fn original(effect: &Effect) -> Told {
+    let Effect { canonical, changes, matches, warnings, .. } = effect;
+    (canonical.text.clone(), format!("{changes:?}{matches:?}{warnings:?}{{}}"))
+}
+
+fn seen(outcome: &Outcome) -> Told {
+    let Outcome { canonical, changes, matches, blobs, warnings } = outcome;
+    (canonical.text.clone(), format!("{changes:?}{matches:?}{warnings:?}{blobs:?}"))
 }
 
 /// Whether a view tells of a patch what the whole tree told.
@@ -66,7 +72,12 @@ pub(crate) fn agrees(base: &Source, bytes: &[u8], outcome: &Result<Applied, Refu
     let Ok(patch) = parse(bytes) else { return Ok(()) };
     let view = View::new(&patch, listings(&base.tree, &patch)).map_err(|error| error.to_string())?;
     match (outcome, view.apply(&base.contents)) {
-        (Ok(applied), Ok(effect)) if whole(applied) == seen(&effect) => Ok(()),
+        (Ok(applied), Ok(Judged::Applied(outcome))) if whole(applied) == seen(&outcome) => Ok(()),
+        (Err(Refused::Apply(PatchRefusal::AlreadyApplied(one))), Ok(Judged::AlreadyApplied(other)))
+            if one.as_deref().map(original) == other.as_ref().map(seen) =>
+        {
+            Ok(())
+        }
         (Err(Refused::Apply(one)), Err(other)) if *one == other => Ok(()),
         (one, other) => Err(format!("the view says {other:?} and the tree {one:?}")),
     }
@@ -101,6 +112,7 @@ fn a_view_tells_what_the_whole_tree_tells_where_names_around_a_path_matter() {
         (remove("d/only.txt") + &create("d"), "applied"),
         (remove("e/one.txt") + &create("e"), "PATCH_PATH_CONFLICT"),
         (remove("e/two.txt"), "applied"),
+        (create("e/one.txt"), "PATCH_ALREADY_APPLIED"),
         ("--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-1\n+3\n".to_owned(), "applied"),
         ("--- a/a.txt\n+++ a/a.txt\n@@ -1 +1 @@\n-1\n+3\n".to_owned(), "PATCH_CONTEXT_MISMATCH"),
         (patch_a("@@ -1 +1 @@\n-1\n+3\n"), "applied"),

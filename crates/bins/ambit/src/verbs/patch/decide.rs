@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ambit_ids::RepoPath;
-use ambit_revision::{Change, Contents, Listing, PatchRefusal, Sight, Tree, TreeFile, View, touched};
+use ambit_revision::{Change, Contents, Judged, Listing, PatchRefusal, Sight, Tree, TreeFile, View, touched};
 use ambit_source_directory::{ImportError, look, measure};
 
 use super::given::Given;
@@ -64,6 +64,11 @@ pub(super) fn decide(ground: &GroundArgs, given: &Given, wants_tree: bool) -> Re
         tree = Some(whole);
     }
     Ok(Decided { verdict, outcome: Some(Outcome { changed, tree, contents }) })
+}
+
+/// The files that stand somewhere after these changes.
+fn filled(changes: &[Change]) -> Vec<(RepoPath, TreeFile)> {
+    changes.iter().filter_map(|change| Some((change.path.clone(), change.after?))).collect()
 }
 
 /// The files at these paths, as they stand.

@@ -1,7 +1,7 @@
 use std::error::Error;
 
 use ambit_ids::Digest;
-use ambit_revision::{Effect, Mismatch, PatchError, PatchRefusal, Reason, TreeError};
+use ambit_revision::{Mismatch, Outcome, PatchError, PatchRefusal, Reason, TreeError};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -27,17 +27,30 @@ impl Verdict {
     }
 
     /// That it applies.
-    pub(super) fn of_effect(patch: Option<Digest>, effect: &Effect) -> Self {
-        let comparison = &effect.canonical.comparison;
+    pub(super) fn applied(patch: Option<Digest>, outcome: &Outcome) -> Self {
+        let comparison = &outcome.canonical.comparison;
         let lines = comparison.totals.lines;
         let files = counted(comparison.files.len(), "file");
         let message =
             format!("{files} changed, {} added, {} removed", counted(lines.added, "line"), lines.removed);
-        let warnings: Vec<String> = effect.warnings.iter().map(ToString::to_string).collect();
-        Self::new("applied", None, message, patch)
-            .set("canonical", json!(effect.canonical.digest))
-            .set("files", json!(comparison.files))
-            .set("hunks", json!(effect.matches))
+        Self::new("applied", None, message, patch).effect(outcome)
+    }
+
+    /// That the directory is what it leads to. What it did then is told where that is known.
+    pub(super) fn already_applied(patch: Option<Digest>, original: Option<&Outcome>) -> Self {
+        let message = "the directory already holds everything that the patch asks for".to_owned();
+        let told = Self::new("already-applied", Some("PATCH_ALREADY_APPLIED"), message, patch);
+        match original {
+            Some(outcome) => told.effect(outcome),
+            None => told,
+        }
+    }
+
+    fn effect(self, outcome: &Outcome) -> Self {
+        let warnings: Vec<String> = outcome.warnings.iter().map(ToString::to_string).collect();
+        self.set("canonical", json!(outcome.canonical.digest))
+            .set("files", json!(outcome.canonical.comparison.files))
+            .set("hunks", json!(outcome.matches))
             .set("warnings", json!(warnings))
     }
 
@@ -47,11 +60,9 @@ impl Verdict {
             .set("patchLine", json!(error.line))
     }
 
-    /// That it does not apply, or was applied before.
+    /// That it does not apply.
     pub(super) fn of_refusal(patch: Option<Digest>, refusal: &PatchRefusal) -> Self {
-        let is_applied = matches!(refusal, PatchRefusal::AlreadyApplied);
-        let verdict = if is_applied { "already-applied" } else { "refused" };
-        let told = Self::new(verdict, Some(refusal.code()), with_causes(refusal), patch);
+        let told = Self::new("refused", Some(refusal.code()), with_causes(refusal), patch);
         match refusal {
             PatchRefusal::At { path, reason } => told.set("path", json!(path)).reason(reason),
             PatchRefusal::Tree(
@@ -63,7 +74,7 @@ impl Verdict {
             ) => told.set("path", json!(path)),
             PatchRefusal::Tree(TreeError::Limit(_))
             | PatchRefusal::BaseMoved { .. }
-            | PatchRefusal::AlreadyApplied => told,
+            | PatchRefusal::AlreadyApplied(_) => told,
         }
     }
 
@@ -79,7 +90,12 @@ impl Verdict {
             Reason::AmbiguousPlace { hunk, lines } => {
                 self.set("hunk", json!(hunk)).set("candidates", json!(lines))
             }
-            Reason::HunkOrder { hunk, line } => self.set("hunk", json!(hunk)).set("line", json!(line)),
+            Reason::HunkOverlap { hunk, line } | Reason::ContextLineEnding { hunk, line, .. } => {
+                self.set("hunk", json!(hunk)).set("line", json!(line))
+            }
+            Reason::AnchorMissing { hunk, line } => {
+                self.set("hunk", json!(hunk)).set("expected", json!(line.as_str()))
+            }
             Reason::UnanchoredInsert { hunk } | Reason::FinalNewline { hunk } => {
                 self.set("hunk", json!(hunk))
             }
