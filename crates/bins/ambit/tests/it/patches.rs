@@ -88,6 +88,9 @@ fn the_verdict_is_one_object_with_the_same_members_whatever_it_is() {
     write(&dir, "base/greet.sh", GREET.replace("echo hello", "echo \"hello $1\""));
     let again = told(&CHECK, 0);
     assert_eq!((&again["verdict"], members(&again)), (&json!("already-applied"), members(&applied)));
+    for member in ["canonical", "files", "hunks"] {
+        assert_eq!(again[member], applied[member], "{member}");
+    }
 }
 
 #[test]
