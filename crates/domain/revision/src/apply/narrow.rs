@@ -72,9 +72,6 @@ impl Part<'_> {
             Err(Reason::ContextLineEnding { hunk, line, file_has }) => {
                 Err(Reason::ContextLineEnding { hunk, line: shift(line), file_has })
             }
-            Err(Reason::ContextLineEnding { hunk, line, file_has }) => {
-                Err(Reason::ContextLineEnding { hunk, line: shift(line), file_has })
-            }
             Err(other) => Err(other),
         }
     }

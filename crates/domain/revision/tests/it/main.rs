@@ -9,6 +9,7 @@
 
 mod bounds;
 mod cases;
+mod codes;
 mod corpus;
 mod differential;
 mod forms;

@@ -42,15 +42,15 @@ pub(super) fn decide(ground: &GroundArgs, given: &Given, wants_tree: bool) -> Re
     let mut contents = looked.contents;
     let view = View::new(&patch, looked.listings).map_err(|error| Failure::of(error.code(), &error))?;
     let (mut verdict, changes, changed) = match view.apply(&contents) {
-        Ok(effect) => {
+        Ok(Judged::Applied(effect)) => {
             contents.extend(effect.blobs.iter().map(|(_, bytes)| bytes.to_vec()));
-            let changed =
-                effect.changes.iter().filter_map(|change| Some((change.path.clone(), change.after?)));
-            let changed = changed.collect();
-            (Verdict::of_effect(source, &effect), effect.changes, changed)
+            let changed = filled(&effect.changes);
+            (Verdict::applied(source, &effect), effect.changes, changed)
         }
-        Err(refusal @ PatchRefusal::AlreadyApplied) => {
-            (Verdict::of_refusal(source, &refusal), Vec::new(), standing)
+        // The directory stays as it is, and what the patch changed stands there.
+        Ok(Judged::AlreadyApplied(effect)) => {
+            let changed = effect.as_ref().map_or(standing, |effect| filled(&effect.changes));
+            (Verdict::already_applied(source, effect.as_ref()), Vec::new(), changed)
         }
         Err(refusal) => return refused(Verdict::of_refusal(source, &refusal)),
     };
