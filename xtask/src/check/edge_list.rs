@@ -207,6 +207,7 @@ pub(super) const EDGES: &[Edges] = &[
 /// no line.
 pub(super) const DEV_EDGES: &[Edges] = &[
     ("ambit-agent-models", &["ambit-run"]),
+    ("ambit-broker", &["ambit-source-directory"]),
     ("ambit-images", &["ambit-gates", "ambit-runtime-system", "ambit-sandbox-linux"]),
     ("ambit-orchestrator", &["ambit-policy-rules"]),
     (

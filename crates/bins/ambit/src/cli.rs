@@ -1,6 +1,7 @@
 mod documents;
 mod images;
 mod model;
+mod patches;
 mod profile_arg;
 mod runs;
 mod volumes;
@@ -15,6 +16,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
 pub(crate) use images::{ImageVerb, ImportArgs};
 pub(crate) use model::{ModelVerb, UseArgs};
+pub(crate) use patches::{AllArg, GroundArgs, PatchVerb, TreeVerb};
 pub(crate) use profile_arg::ProfileArg;
 pub(crate) use runs::{DEFAULT_PROFILE, ReviseArgs, RunVerb, StartArgs};
 pub(crate) use volumes::{KindArg, VolumeVerb};
@@ -94,6 +96,12 @@ pub(crate) enum Verb {
     /// Import, list and compare source revisions.
     #[command(subcommand)]
     Revision(RevisionVerb),
+    /// Check and apply patches in directories, without a project.
+    #[command(subcommand)]
+    Patch(PatchVerb),
+    /// Tell the digests of source trees.
+    #[command(subcommand)]
+    Tree(TreeVerb),
     /// Approve one proposal.
     Approve(DecideArgs),
     /// Deny one proposal.

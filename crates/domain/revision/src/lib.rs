@@ -19,7 +19,8 @@ mod patch;
 pub mod tree;
 
 pub use apply::{
-    Applied, Effect, Excerpt, HunkMatch, MatchedBy, Mismatch, PatchRefusal, Reason, apply, reads,
+    Applied, Effect, Excerpt, HunkMatch, Judged, Listing, MatchedBy, Mismatch, Outcome, PatchRefusal, Reason,
+    Sight, View, ViewError, apply, reads, touched,
 };
 pub use compare::{Comparison, FileComparison, LineCounts, Totals};
 pub use contents::Contents;

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 
 use crate::left_alone::kill;
-use crate::rig::{Answered, PLAN, Project, blueprint, diligent, transcript};
+use crate::rig::{Answered, FIX, PLAN, Project, blueprint, diligent, transcript};
 
 const DIGEST: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
 const KEY: &str = "approver.key";
@@ -114,6 +114,12 @@ const FILES: &[Wrong] = &[
     (&["volume", "capture", "--name", "more", "directory", "none"], 2, "VOLUME_SOURCE_UNREADABLE"),
     (&["probe", "run", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
     (&["revision", "import", "none"], 2, "IMPORT_NOT_A_DIRECTORY"),
+    (&["tree", "digest", "none"], 2, "IMPORT_NOT_A_DIRECTORY"),
+    (&["patch", "check", "--base", "app", "none.patch"], 2, "USAGE_FILE_UNREADABLE"),
+    (&["patch", "check", "--base", "none", "fix.patch"], 2, "IMPORT_NOT_A_DIRECTORY"),
+    (&["patch", "apply", "--base", "app", "--out", "app", "fix.patch"], 2, "EXPORT_EXISTS"),
+    (&["patch", "apply", "--base", "app", "--out", "app/out", "fix.patch"], 2, "EXPORT_WITHIN_SOURCE"),
+    (&["patch", "apply", "--base", "app", "--out", "none/out", "fix.patch"], 2, "EXPORT_NOT_A_DIRECTORY"),
     (&["run", "resume", "open", "--agent", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
     (
         &["run", "start", "--blueprint", "greeter", "--base", "rev-0", "--agent", "wrong.yaml"],
@@ -201,6 +207,7 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
     project.write("other.yaml", &diligent("finish").replace("name: tested", "name: other"));
     project.write("wrong.yaml", &blueprint("").replace("  goal: The greeter greets by name.\n", ""));
     project.write("forged.key", &project.forged_credential());
+    project.write("fix.patch", FIX);
     let rows = ABSENT.iter().chain(FILES).chain(UNFIT);
     let mut tried: BTreeSet<Vec<String>> = BTreeSet::new();
     for (words, exit, code) in rows {

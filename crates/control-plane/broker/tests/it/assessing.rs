@@ -123,7 +123,7 @@ fn a_patch_that_comes_again_is_answered_with_what_it_did() {
 }
 
 // proves E-E08 E-E12
-// break crates/control-plane/broker/src/assess.rs: `Place::File(file) if file.kind == FileKind::Link => refused(` -> `Place::File(file) if file.kind == FileKind::Link && path.as_bytes().is_empty() => refused(`
+// break crates/control-plane/broker/src/assess.rs: `Place::File(file) | Place::Beyond(file) if file.kind == FileKind::Link => refused(` -> `Place::File(file) | Place::Beyond(file) if file.kind == FileKind::Link && path.as_bytes().is_empty() => refused(`
 #[test]
 fn a_link_is_never_followed_and_another_project_is_a_fact() {
     simulate(async {

@@ -55,7 +55,7 @@ fn fold_names<'a>(names: impl Iterator<Item = &'a [u8]>) -> FoldedNames {
 /// A name with its case folded and its characters decomposed, each more widely than any file system does: HFS+ and APFS
 /// take composed and decomposed letters for one, NTFS and exFAT upper and lower case. A false collision is refused, a
 /// missed one would lose a file.
-fn fold(name: &[u8]) -> Vec<u8> {
+pub(super) fn fold(name: &[u8]) -> Vec<u8> {
     match std::str::from_utf8(name) {
         Ok(text) if !text.is_ascii() => {
             let upper = text.nfd().flat_map(char::to_uppercase);

@@ -9,6 +9,7 @@ mod refusal;
 mod repeat;
 mod splice;
 mod text;
+mod view;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,7 @@ use crate::patch::{FilePatch, PatchSet, PatchWarning};
 use crate::tree::{Change, FileKind, Tree, TreeFile};
 use draft::Draft;
 pub use refusal::{Effect, Excerpt, Mismatch, PatchRefusal, Reason};
+pub use view::{Judged, Listing, Outcome, Sight, View, ViewError, touched};
 
 /// A patch that was applied.
 #[derive(Clone, Debug)]

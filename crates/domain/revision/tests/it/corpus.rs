@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::cases::{Files, directory, read_files, source};
 use crate::source::{Refused, Source};
+use crate::view;
 
 /// Cases that another form of the engine could accept, and that this one refuses as a form that it does not know.
 const UNSUPPORTED: &[(&str, &str)] = &[("copy-pure", "PATCH_UNSUPPORTED_COPY")];
@@ -80,6 +81,7 @@ fn judge(case: &Case) -> Result<String, String> {
     if base.tree.digest() != before {
         return Err("the base changed".to_owned());
     }
+    view::agrees(&base, &case.patch, &outcome)?;
     let allowed = UNSUPPORTED.iter().chain(REFUSED).find(|(id, _)| *id == case.id).map(|(_, code)| *code);
     match outcome {
         Ok(applied) if applied.changes.len() > case.max_files => match case.want {

@@ -26,3 +26,4 @@ mod rows;
 mod source;
 mod traversal;
 mod trees;
+mod view;
