@@ -38,7 +38,7 @@ fn what_has_the_name_keeps_it() {
     fs::write(&path, "mine").unwrap();
     assert!(matches!(late.publish(), Err(ExportError::Exists { .. })));
     assert_eq!(fs::read(&path).unwrap(), b"mine");
-    assert_eq!(NewFile::at(&dir.path().join("none/out")).err().unwrap().code(), "EXPORT_UNWRITABLE");
+    assert_eq!(NewFile::at(&dir.path().join("none/out")).err().unwrap().code(), "EXPORT_NO_PLACE");
     let mut left = names(&dir);
     left.sort();
     assert_eq!(left, ["link", "out"]);
