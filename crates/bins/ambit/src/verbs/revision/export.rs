@@ -34,15 +34,11 @@ pub(super) async fn run(
         "revision": known.revision, "tree": known.tree, "files": tree.file_count(), "standing": known.state,
         "previewReady": known.preview_ready,
     });
-    if !known.preview_ready {
-        let state = &known.state;
-        context
-            .note(&format!("{} is not preview-ready ({state}); it is exported all the same", known.revision));
-    }
     if let (FormArg::Directory, OutArg::Path(out)) = (arguments.form, &arguments.out) {
         export_directory(&tree, &context.scope, services.blobs.as_ref(), out)
             .await
             .map_err(|error| Failure::of(error.code(), &error))?;
+        warn(context, &known);
         return Ok(answer(told, json!({"out": out}), out));
     }
     let base = match arguments.base.or(known.parent) {
@@ -52,9 +48,18 @@ pub(super) async fn run(
     let envelope = envelope(context, services, &arguments, &known, base.as_ref(), &tree).await?;
     let job = Job { arguments, tree, base, envelope };
     let (out, made) = job.run(context, services).await?;
+    warn(context, &known);
     match out {
         OutArg::Path(out) => Ok(answer(told, made, &out)),
         OutArg::Standard => Ok(Answer::new("", told).verbatim()),
+    }
+}
+
+/// Says where a revision does not stand as a finished one does.
+fn warn(context: &Context, known: &Known) {
+    if !known.preview_ready {
+        let (revision, state) = (known.revision, &known.state);
+        context.note(&format!("{revision} is not preview-ready ({state}); it was exported all the same"));
     }
 }
 
