@@ -8,7 +8,8 @@ use crate::limits;
 /// Who a commit says it is from: `Name <mail>`.
 ///
 /// The name is printable and holds none of `<`, `>` and `@`; the address is plain ASCII with one `@`. Git takes both from
-/// a mail exactly as they are, but for marks such as a full stop at the ends of a name, which it leaves out.
+/// a mail exactly as they are, but for marks such as a full stop at the ends of a name, which it leaves out, and a name of
+/// fewer than three bytes, for which it puts the address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Author {
     name: String,
@@ -76,7 +77,7 @@ impl FromStr for Author {
             return Err(AuthorError::Name);
         }
         let is_address = mail.len() <= limits::AUTHOR_MAIL_BYTES
-            && mail.split('@').map(str::len).collect::<Vec<_>>().as_slice().iter().all(|length| *length > 0)
+            && mail.split('@').all(|part| !part.is_empty())
             && mail.matches('@').count() == 1
             && mail.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.@".contains(&b))
             && mail.ends_with(|c: char| c.is_ascii_alphanumeric());

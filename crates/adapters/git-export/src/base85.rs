@@ -38,7 +38,7 @@ mod tests {
     #[test]
     fn words_are_written_as_git_writes_them() {
         assert_eq!(lines(b""), "");
-        assert_eq!(lines(b"x\x9c\x03\0\0\0\0\x01"), "HcmV?d00001\n");
+        assert_eq!(lines(b"x\x9c\x03\0\0\0\0\x01"), "Hc$@<O00001\n");
         assert_eq!(lines(&[0xff; 4]), "D|NsC0\n");
         assert_eq!(lines(&[0; 53]), format!("z{}\nA00000\n", "0".repeat(65)));
     }

@@ -1,6 +1,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use ambit_ids::RevisionId;
+
 use crate::limits;
 
 /// The name of a branch, without `refs/heads/`: one that `git check-ref-format --branch` takes, and means as it stands.
@@ -28,6 +30,12 @@ pub enum BranchError {
 }
 
 impl BranchName {
+    /// The branch that a revision has where none is named: `ambit/rev-N`.
+    #[must_use]
+    pub fn of_revision(revision: RevisionId) -> Self {
+        Self(format!("ambit/{revision}"))
+    }
+
     /// The name.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -15,6 +15,15 @@ pub enum ExportError {
         /// The name.
         path: PathBuf,
     },
+    /// There cannot be a file of this name.
+    #[error("{} cannot be made; nothing was written. Name a new file in a directory where you can write", path.display())]
+    NoPlace {
+        /// The name.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// The bytes cannot be written.
     #[error("the export cannot be written; nothing was kept. Free space, or let this user write there")]
     Unwritable(#[from] io::Error),
@@ -71,6 +80,7 @@ impl ExportError {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Exists { .. } => "EXPORT_EXISTS",
+            Self::NoPlace { .. } => "EXPORT_NO_PLACE",
             Self::Unwritable(_) => "EXPORT_UNWRITABLE",
             Self::Content { source, .. } => source.code(),
             Self::ContentSize { .. } => "EXPORT_CONTENT_SIZE",

@@ -32,21 +32,23 @@ impl NewFile {
     ///
     /// # Errors
     /// [`ExportError::Exists`] where something has the name, a link that leads nowhere too, and
-    /// [`ExportError::Unwritable`] where its directory takes no file.
+    /// [`ExportError::NoPlace`] where its directory takes no file.
     pub fn at(path: &Path) -> Result<Self, ExportError> {
+        let no_place = |source: io::Error| ExportError::NoPlace { path: path.to_owned(), source };
         match path.symlink_metadata() {
             Ok(_) => return Err(ExportError::Exists { path: path.to_owned() }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(no_place(error)),
         }
         if path.file_name().is_none() {
-            return Err(io::Error::from(io::ErrorKind::InvalidInput).into());
+            return Err(no_place(io::ErrorKind::InvalidInput.into()));
         }
         let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let file = Builder::new()
             .prefix(".ambit-export-")
             .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(above)?;
+            .tempfile_in(above)
+            .map_err(no_place)?;
         Ok(Self { path: path.to_owned(), file: BufWriter::new(file), sum: Sha256::new(), size_bytes: 0 })
     }
 

@@ -35,7 +35,8 @@ pub(crate) fn steps(before: &Tree, after: &Tree) -> Vec<Step> {
     let mut renamed: BTreeMap<RepoPath, RepoPath> = BTreeMap::new();
     for change in &changes {
         if let (None, Some(file)) = (change.before, change.after)
-            && let Some(from) = sources.get_mut(&same(&file)).and_then(Vec::pop)
+            && !is_link(&file)
+            && let Some(from) = sources.get_mut(&file.content).and_then(Vec::pop)
         {
             renamed.insert(change.path.clone(), from);
         }
@@ -44,24 +45,23 @@ pub(crate) fn steps(before: &Tree, after: &Tree) -> Vec<Step> {
     changes.into_iter().flat_map(|change| step(change, before, &renamed, &gone)).collect()
 }
 
-/// What two files have in common where one is the other under a new name.
-type Same = (bool, Digest);
-
-fn same(file: &TreeFile) -> Same {
-    (file.kind == FileKind::Link, file.content)
-}
-
-/// The files that are gone, the first by path last. One that holds nothing came from nowhere in particular.
-fn sources(changes: &[Change]) -> BTreeMap<Same, Vec<RepoPath>> {
-    let mut sources: BTreeMap<Same, Vec<RepoPath>> = BTreeMap::new();
+/// The files that are gone, the first by path last. One that holds nothing came from nowhere in particular. A link is no
+/// source: a rename does not tell its mode, and git then takes what comes below its place to be beyond it.
+fn sources(changes: &[Change]) -> BTreeMap<Digest, Vec<RepoPath>> {
+    let mut sources: BTreeMap<Digest, Vec<RepoPath>> = BTreeMap::new();
     for change in changes.iter().rev() {
         if let (Some(file), None) = (change.before, change.after)
             && file.size != ByteCount::ZERO
+            && !is_link(&file)
         {
-            sources.entry(same(&file)).or_default().push(change.path.clone());
+            sources.entry(file.content).or_default().push(change.path.clone());
         }
     }
     sources
+}
+
+fn is_link(file: &TreeFile) -> bool {
+    file.kind == FileKind::Link
 }
 
 fn step(
@@ -82,7 +82,7 @@ fn step(
                 None => Step::Created { path, file },
             }]
         }
-        (Some(before), Some(after)) if same(&before).0 != same(&after).0 => {
+        (Some(before), Some(after)) if is_link(&before) != is_link(&after) => {
             vec![Step::Removed { path: path.clone(), file: before }, Step::Created { path, file: after }]
         }
         (Some(before), Some(after)) => vec![Step::Changed { path, before, after }],

@@ -1,4 +1,5 @@
 mod documents;
+mod export;
 mod images;
 mod model;
 mod patches;
@@ -14,6 +15,7 @@ use ambit_ids::{
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
+pub(crate) use export::{ExportArgs, FormArg, MessageArg, OutArg};
 pub(crate) use images::{ImageVerb, ImportArgs};
 pub(crate) use model::{ModelVerb, UseArgs};
 pub(crate) use patches::{AllArg, GroundArgs, PatchVerb, TreeVerb};
@@ -93,7 +95,7 @@ pub(crate) enum Verb {
     /// Show what a gate said.
     #[command(subcommand)]
     Gate(GateVerb),
-    /// Import, list and compare source revisions.
+    /// Import, list, compare and export source revisions.
     #[command(subcommand)]
     Revision(RevisionVerb),
     /// Check and apply patches in directories, without a project.
@@ -208,6 +210,8 @@ pub(crate) enum RevisionVerb {
         /// The other.
         after: RevisionId,
     },
+    /// Write a revision for people who live in git: nothing is merged or pushed.
+    Export(Box<ExportArgs>),
     /// Derive from the evidence whether a revision may be previewed.
     Eligible {
         /// The revision.

@@ -27,7 +27,7 @@ pub(crate) struct Repository {
 impl Repository {
     pub(crate) fn new() -> Self {
         let repository = Self { home: TempDir::new().unwrap() };
-        repository.git(["init", "--quiet", "--initial-branch=main"], b"");
+        repository.git(["init", "--quiet", "--template=", "--initial-branch=main"], b"");
         repository
     }
 
@@ -47,7 +47,6 @@ impl Repository {
             stream.extend([head.as_bytes(), &name, size.as_bytes(), content, b"\n"].concat());
         }
         repository.git(["fast-import", "--quiet"], &stream);
-        repository.git(["reset", "--hard", "--quiet"], b"");
         let commit = repository.says(["rev-parse", "main"]);
         (repository, commit.parse().unwrap())
     }
@@ -56,7 +55,7 @@ impl Repository {
     pub(crate) fn cloned(&self) -> Self {
         let clone = Self { home: TempDir::new().unwrap() };
         let from = self.home.path().to_str().unwrap();
-        clone.git(["clone", "--quiet", "--no-hardlinks", from, "."], b"");
+        clone.git(["clone", "--quiet", "--template=", from, "."], b"");
         clone
     }
 
@@ -114,7 +113,9 @@ impl Repository {
     #[track_caller]
     pub(crate) fn assert_is(&self, commit: &str, tree: &Tree, what: &str) {
         assert_eq!(self.world(commit).tree, *tree, "{what}");
-        self.git(["checkout", "--quiet", "--detach", commit], b"");
+        if commit != "HEAD" {
+            self.git(["checkout", "--quiet", "--detach", commit], b"");
+        }
         assert_eq!(self.says(["status", "--porcelain"]), "", "{what}");
         self.git(["fsck", "--strict", "--no-progress"], b"");
     }

@@ -1,3 +1,5 @@
+mod export;
+
 use std::path::Path;
 
 use ambit_ids::{Digest, RevisionId, RunId};
@@ -28,6 +30,7 @@ pub(crate) async fn run(context: &Context, verb: RevisionVerb) -> Result<Answer,
         RevisionVerb::Log => log(context, &services).await,
         RevisionVerb::Show { revision } => show(context, &services, revision).await,
         RevisionVerb::Diff { before, after } => diff(context, &services, before, after).await,
+        RevisionVerb::Export(arguments) => export::run(context, &services, *arguments).await,
         RevisionVerb::Eligible { revision } => eligible(context, &services, revision).await,
     }
 }

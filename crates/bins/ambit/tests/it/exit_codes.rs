@@ -36,6 +36,12 @@ const ABSENT: &[Wrong] = &[
     (&["revision", "diff", "rev-0", "rev-99"], 11, "REVISION_NOT_FOUND"),
     (&["revision", "diff", "rev-99", "rev-0"], 11, "REVISION_NOT_FOUND"),
     (&["revision", "eligible", "rev-99"], 11, "REVISION_NOT_FOUND"),
+    (&["revision", "export", "rev-99", "--as", "mail", "--out", "out"], 11, "REVISION_NOT_FOUND"),
+    (
+        &["revision", "export", "rev-0", "--as", "mail", "--out", "out", "--base", "rev-99"],
+        11,
+        "REVISION_NOT_FOUND",
+    ),
     (&["approve", "prop_0123456789abcdef", "--digest", DIGEST], 11, "PROPOSAL_NOT_FOUND"),
     (&["deny", "prop_0123456789abcdef", "--digest", DIGEST], 11, "PROPOSAL_NOT_FOUND"),
     (&["blueprint", "show", "none"], 11, "BLUEPRINT_NOT_FOUND"),
@@ -127,12 +133,32 @@ const FILES: &[Wrong] = &[
         "DOCUMENT_UNKNOWN_WORD",
     ),
     (&["run", "export", "first", "--out", "app"], 2, "USAGE_DIRECTORY"),
+    (&["revision", "export", "rev-0", "--as", "directory", "--out", "app"], 2, "EXPORT_EXISTS"),
+    (&["revision", "export", "rev-0", "--as", "bundle", "--out", KEY], 2, "EXPORT_EXISTS"),
+    (&["revision", "export", "rev-0", "--as", "mail", "--out", "none/out"], 2, "EXPORT_NO_PLACE"),
+    (
+        &["revision", "export", "rev-0", "--as", "mail", "--out", "out", "--message", "./none"],
+        2,
+        "USAGE_FILE_UNREADABLE",
+    ),
     (&["approver", "init", "--name", "bob", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
 ];
 
 /// What does not fit how things stand, and who may not.
 const UNFIT: &[Wrong] = &[
     (&["run", "cancel", "first"], 2, "RUN_ENDED"),
+    (
+        &["revision", "export", "rev-0", "--as", "mail", "--out", "out", "--base", "rev-0"],
+        2,
+        "EXPORT_NOTHING_CHANGED",
+    ),
+    (&["revision", "export", "rev-0", "--as", "bundle", "--out", "-"], 2, "USAGE_VALUE"),
+    (&["revision", "export", "rev-0", "--as", "mail", "--out", "out", "--branch", "x"], 2, "USAGE_VALUE"),
+    (
+        &["revision", "export", "rev-0", "--as", "bundle", "--out", "out", "--branch", "a..b"],
+        2,
+        "USAGE_VALUE",
+    ),
     (&["approver", "init", "--name", "ada"], 2, "APPROVER_EXISTS"),
     (&["run", "revise", "first", "wish", "--case", "AC-9"], 2, "REQUEST_REFUSED"),
     (&["blueprint", "approve", "blueprint.yaml"], 11, "CREDENTIAL_REFUSED"),

@@ -20,6 +20,7 @@ mod evidence;
 mod example_gates;
 mod exit_codes;
 mod first_steps;
+mod git_export;
 mod grants;
 mod hostile_agents;
 mod images;
