@@ -24,6 +24,8 @@ pub(crate) enum Ink {
     Bad,
     /// What a person should notice.
     Notable,
+    /// Where in a file something is.
+    Place,
     /// What matters less.
     Quiet,
 }
@@ -38,6 +40,7 @@ impl Ink {
             Self::Bad => "31",
             Self::Good => "32",
             Self::Notable => "33",
+            Self::Place => "36",
         }
     }
 }

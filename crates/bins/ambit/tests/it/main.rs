@@ -11,6 +11,7 @@
 mod approvals;
 mod bad_home;
 mod bad_input;
+mod comparing;
 mod crash;
 mod doctor;
 mod editors;

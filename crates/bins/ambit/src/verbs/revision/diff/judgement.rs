@@ -117,7 +117,9 @@ pub(super) fn evidence_told(case: &CaseComparison, gates: &[GateComparison]) -> 
     };
     let told: Vec<String> =
         gates.iter().filter(of_case).map(|gate| format!("{} {}", gate.gate, step(gate))).collect();
-    format!("evidence {} -> {}  {}", word(&case.before), word(&case.after), told.join(", "))
+    let (before, after) = (word(&case.before), word(&case.after));
+    let evidence = if before == after { after.to_owned() } else { format!("{before} -> {after}") };
+    if told.is_empty() { evidence } else { format!("{evidence}: {}", told.join(", ")) }
 }
 
 /// The verdicts of a gate before and after, once where they are the same.

@@ -6,6 +6,9 @@ mod page;
 mod patch;
 mod programs;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use ambit_blueprint::AcceptanceCase;

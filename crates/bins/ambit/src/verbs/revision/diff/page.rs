@@ -1,5 +1,5 @@
 use ambit_revision::Relation;
-use ambit_run::{CaseComparison, Change, GateComparison, Side};
+use ambit_run::{CaseComparison, CaseStanding, Change, GateComparison, Side};
 
 use super::files::{Fate, FileRow, Tally, rows};
 use super::judgement::{case_label, evidence_told, gate_label, look, step, why};
@@ -73,23 +73,28 @@ impl Compared {
             return;
         }
         page.row(Ink::Strong, "acceptance", &tally(cases.iter().map(|case| case_label(case).1)));
-        for case in cases {
-            let (ink, label) = case_label(case);
-            let statement = |side: &Side<_>| {
-                side.standing().and_then(|it: &ambit_run::CaseStanding| it.statement.clone())
-            };
-            let said = statement(&case.after).or_else(|| statement(&case.before)).unwrap_or_default();
-            page.row(ink, &format!("  {label}"), &format!("{}  {said}", case.case));
-            if case.change != Change::Same || label != "kept" {
-                page.row(Ink::Plain, "", &evidence_told(case, &self.gates));
-            }
-            if case.is_reworded {
-                let before = statement(&case.before).unwrap_or_default();
-                page.row(Ink::Plain, "", &format!("stated before as: {before}"));
-            }
-            if case.is_checked_otherwise {
-                page.row(Ink::Plain, "", "other gates or commands speak for it than before");
-            }
+        for case in cases.iter().filter(|case| !is_settled(case)) {
+            self.write_case(page, case);
+        }
+        let kept: Vec<&str> =
+            cases.iter().filter(|case| is_settled(case)).map(|case| case.case.as_str()).collect();
+        if !kept.is_empty() {
+            page.row(Ink::Quiet, "  kept", &kept.join(", "));
+        }
+    }
+
+    fn write_case(&self, page: &mut Page, case: &CaseComparison) {
+        let (ink, label) = case_label(case);
+        let statement = |side: &Side<CaseStanding>| side.standing().and_then(|it| it.statement.clone());
+        let said = statement(&case.after).or_else(|| statement(&case.before)).unwrap_or_default();
+        page.row(ink, &format!("  {label}"), &format!("{}  {said}", case.case));
+        page.row(Ink::Plain, "", &evidence_told(case, &self.gates));
+        if case.is_reworded {
+            let before = statement(&case.before).unwrap_or_default();
+            page.row(Ink::Plain, "", &format!("stated before as: {before}"));
+        }
+        if case.is_checked_otherwise {
+            page.row(Ink::Plain, "", "other gates or commands speak for it than before");
         }
     }
 
@@ -204,6 +209,12 @@ pub(super) fn name(row: &FileRow<'_>, room: Option<usize>) -> String {
     let left =
         |other: &str| half.zip(room).map(|(half, room)| half.max(room.saturating_sub(4 + widest(other))));
     format!("{} -> {}", within(&from, left(&path)), within(&path, left(&from)))
+}
+
+/// Whether a case is as it was, with all of its evidence: then its name says enough.
+fn is_settled(case: &CaseComparison) -> bool {
+    let is_as_before = case.change == Change::Same && !case.is_reworded && !case.is_checked_otherwise;
+    is_as_before && case_label(case).1 == "kept"
 }
 
 fn standing(seen: &Seen) -> String {

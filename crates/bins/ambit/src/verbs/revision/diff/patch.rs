@@ -22,10 +22,7 @@ impl Compared {
             if left == 0 {
                 page.blank();
                 let rest = 1 + shown.filter(|(_, hunks)| !hunks.is_empty()).count();
-                page.line(
-                    Ink::Notable,
-                    &format!("the lines of {} more are not shown", counted(rest, "file")),
-                );
+                page.line(Ink::Notable, &format!("the lines of {} are not shown", counted(rest, "further file")));
                 is_cut = true;
                 break;
             }
@@ -56,7 +53,7 @@ impl Compared {
     fn told<'a>(&'a self, hunk: &'a HunkSection) -> impl Iterator<Item = (Ink, String)> + 'a {
         let heading = hunk.heading.as_ref().map(|heading| format!(" {heading}")).unwrap_or_default();
         let ranges = format!("@@ -{} +{} @@{heading}", hunk.before, hunk.after);
-        std::iter::once((Ink::Notable, ranges)).chain(self.lines_of(hunk).map(|line| {
+        std::iter::once((Ink::Place, ranges)).chain(self.lines_of(hunk).map(|line| {
             let ink = match line.first() {
                 Some(b'+') => Ink::Good,
                 Some(b'-') => Ink::Bad,
