@@ -22,7 +22,10 @@ impl Compared {
             if left == 0 {
                 page.blank();
                 let rest = 1 + shown.filter(|(_, hunks)| !hunks.is_empty()).count();
-                page.line(Ink::Notable, &format!("the lines of {} are not shown", counted(rest, "further file")));
+                page.line(
+                    Ink::Notable,
+                    &format!("the lines of {} are not shown", counted(rest, "further file")),
+                );
                 is_cut = true;
                 break;
             }
