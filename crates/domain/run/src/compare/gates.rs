@@ -62,7 +62,7 @@ impl GateStanding {
             status: dossier.gates.status(&pin.id, dossier.head),
             runs: counted(on_tree().count()),
             attempts: counted(of_gate().count()),
-            newest: on_tree().last().cloned(),
+            newest: on_tree().next_back().cloned(),
             command: pin.command,
             hidden: pin.hidden_check.clone().map(|check| {
                 let records = dossier.hidden.iter().filter(|record| record.gate == check);

@@ -184,7 +184,7 @@ fn standing(status: GateStatus, hidden: Option<GateStatus>, codes: &[u8]) -> Gat
         status,
         runs: u32::try_from(codes.len()).unwrap(),
         attempts: 3,
-        newest: codes.iter().enumerate().map(record).last(),
+        newest: codes.iter().enumerate().map(record).next_back(),
         command: Digest::of(b"command"),
         hidden: hidden.map(|status| HiddenStanding { check: "secret".parse().unwrap(), status }),
     }
