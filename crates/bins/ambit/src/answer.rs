@@ -9,6 +9,8 @@ pub(crate) struct Answer {
     pub(crate) text: String,
     pub(crate) json: Value,
     pub(crate) exit: u8,
+    /// What is written in the place of the text, byte for byte, unless a terminal would obey it.
+    pub(crate) exact: Option<Vec<u8>>,
     /// Whether the text is to be written exactly as it is, since it is a file.
     pub(crate) is_verbatim: bool,
     /// Whether the text is rows and sentences, which may go on in a further line where the terminal is narrow.
@@ -24,6 +26,7 @@ impl Answer {
             text: text.into(),
             json,
             exit: exit::OK,
+            exact: None,
             is_verbatim: false,
             is_prose: false,
             is_last_line: false,
@@ -34,6 +37,12 @@ impl Answer {
     pub(crate) fn of<T: Serialize>(text: impl Into<String>, value: &T) -> Result<Self, Failure> {
         let json = serde_json::to_value(value).map_err(|error| Failure::of("OUTPUT_UNWRITABLE", &error))?;
         Ok(Self::new(text, json))
+    }
+
+    /// An answer whose text is these bytes, of whatever encoding.
+    pub(crate) fn exact(bytes: Vec<u8>, json: Value) -> Self {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Self { exact: Some(bytes), ..Self::new(text, json) }
     }
 
     /// The same answer, whose text is the content of a file.

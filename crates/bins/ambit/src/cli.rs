@@ -203,13 +203,8 @@ pub(crate) enum RevisionVerb {
         /// The revision.
         revision: RevisionId,
     },
-    /// Compare two revisions.
-    Diff {
-        /// The one.
-        before: RevisionId,
-        /// The other.
-        after: RevisionId,
-    },
+    /// Compare two revisions: their files, gates and acceptance cases.
+    Diff(DiffArgs),
     /// Write a revision for people who live in git: nothing is merged or pushed.
     Export(Box<ExportArgs>),
     /// Derive from the evidence whether a revision may be previewed.
@@ -217,6 +212,20 @@ pub(crate) enum RevisionVerb {
         /// The revision.
         revision: RevisionId,
     },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DiffArgs {
+    /// The one.
+    pub(crate) before: RevisionId,
+    /// The other.
+    pub(crate) after: RevisionId,
+    /// Leave out the lines that differ.
+    #[arg(long, conflicts_with = "patch")]
+    pub(crate) stat: bool,
+    /// Write the patch that leads from the one to the other, and nothing else.
+    #[arg(long)]
+    pub(crate) patch: bool,
 }
 
 #[derive(Args, Debug)]

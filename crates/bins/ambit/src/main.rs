@@ -17,6 +17,7 @@ mod decision;
 mod ending;
 mod failure;
 mod home;
+mod ink;
 mod input_file;
 mod interrupt;
 mod lab;
@@ -30,7 +31,7 @@ mod usage;
 mod verbs;
 mod watch;
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -74,6 +75,10 @@ async fn run(cli: Cli) -> Result<Answer, Failure> {
 fn tell(json: bool, result: Result<Answer, Failure>) -> u8 {
     match result {
         Ok(answer) => {
+            if let Some(bytes) = answer.exact.as_ref().filter(|_| !json && !std::io::stdout().is_terminal()) {
+                let _ = std::io::stdout().write_all(bytes);
+                return answer.exit;
+            }
             let text = match (json, answer.is_verbatim) {
                 (true, _) if answer.is_last_line => printable_json_line(&answer.json),
                 (true, _) => printable_json(&answer.json),

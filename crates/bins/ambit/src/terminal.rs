@@ -64,6 +64,11 @@ pub(crate) fn columns(stream: impl AsFd) -> Option<usize> {
     said.or_else(own).filter(|columns| *columns >= LEAST_COLUMNS)
 }
 
+/// Whether colours and the like are wanted where there is a terminal.
+pub(crate) fn has_styles() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|said| said.is_empty())
+}
+
 /// The text with no line wider than so many columns, as far as its words allow. What goes on stands below the last
 /// column that begins in the left half. A command that is to be copied keeps the lines that it has.
 pub(crate) fn folded(text: &str, columns: Option<usize>) -> String {

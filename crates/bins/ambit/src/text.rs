@@ -254,7 +254,7 @@ pub(crate) fn next_steps(view: &RunView) -> String {
     if view.preview_ready {
         let case = view.plan.first().and_then(|step| step.cases.first()).map_or("CASE", String::as_str);
         let _ = writeln!(text, "look         {look}");
-        let _ = writeln!(text, "accept       {look} | git apply");
+        let _ = writeln!(text, "accept       {look} --patch | git apply");
         let _ = writeln!(text, "revise       {ambit} run revise {named} \"WISH\" --case {case}");
         let _ = writeln!(text, "export       {ambit} run export {named} --out DIR");
         let _ = writeln!(text, "verify       {ambit} trace verify {named}");

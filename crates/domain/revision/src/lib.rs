@@ -22,10 +22,10 @@ pub use apply::{
     Applied, Effect, Excerpt, HunkMatch, Judged, Listing, MatchedBy, Mismatch, Outcome, PatchRefusal, Reason,
     Sight, View, ViewError, apply, reads, touched,
 };
-pub use compare::{Comparison, FileComparison, LineCounts, Totals};
+pub use compare::{Comparison, FileComparison, LineCounts, Rename, Totals};
 pub use contents::Contents;
-pub use diff::{Diff, DiffError, diff, hunks};
-pub use lineage::{LineageError, Revision};
+pub use diff::{Diff, DiffError, FileSection, HunkSection, LineSpan, diff, hunks};
+pub use lineage::{LineageError, Relation, Revision};
 pub use patch::{
     FileMode, FilePatch, Form, Hunk, LineKind, LinkFault, ModeFault, NameFault, Operation, PatchError,
     PatchFault, PatchSet, PatchWarning, StatedLines, parse, quote,

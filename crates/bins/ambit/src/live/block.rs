@@ -5,8 +5,8 @@ use ambit_ids::UnixMs;
 use super::painter::Painter;
 use super::render::render;
 use super::state::{Cancel, LiveState};
-use super::tty::{self, Tty};
-use crate::terminal::{folded, printable};
+use super::tty::Tty;
+use crate::terminal::{folded, has_styles, printable};
 
 /// The live block at the bottom of a terminal, with what is told above it.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Block {
 impl Block {
     /// A block on this terminal; `None` where none can be drawn.
     pub(super) fn take(live: LiveState) -> Option<Self> {
-        Some(Self { live, tty: Some(Tty::take()?), painter: Painter::new(tty::has_styles()) })
+        Some(Self { live, tty: Some(Tty::take()?), painter: Painter::new(has_styles()) })
     }
 
     /// Tells lines above the block, and draws it as it is now.

@@ -127,8 +127,3 @@ fn is_utf8() -> bool {
         said.contains("utf-8") || said.contains("utf8")
     })
 }
-
-/// Whether colours and the like are wanted.
-pub(super) fn has_styles() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|said| said.is_empty())
-}

@@ -1,3 +1,4 @@
+mod diff;
 mod export;
 
 use std::path::Path;
@@ -5,7 +6,7 @@ use std::path::Path;
 use ambit_ids::{Digest, RevisionId, RunId};
 use ambit_ports::store::RunRef;
 use ambit_projects::Import;
-use ambit_revision::{Diff, Tree};
+use ambit_revision::Tree;
 use ambit_run::State;
 use ambit_source_directory::{ImportOptions, import as import_directory};
 use ambit_verify_trace::{Eligibility, EligibilityStanding};
@@ -29,7 +30,7 @@ pub(crate) async fn run(context: &Context, verb: RevisionVerb) -> Result<Answer,
         }
         RevisionVerb::Log => log(context, &services).await,
         RevisionVerb::Show { revision } => show(context, &services, revision).await,
-        RevisionVerb::Diff { before, after } => diff(context, &services, before, after).await,
+        RevisionVerb::Diff(asked) => diff::run(context, &services, &asked).await,
         RevisionVerb::Export(arguments) => export::run(context, &services, *arguments).await,
         RevisionVerb::Eligible { revision } => eligible(context, &services, revision).await,
     }
@@ -97,6 +98,7 @@ async fn register(
 }
 
 /// A revision of a project: where it came from and where it stands.
+#[derive(Clone)]
 struct Known {
     revision: RevisionId,
     tree: Digest,
@@ -202,27 +204,6 @@ async fn show(context: &Context, services: &Services, revision: RevisionId) -> R
 
 async fn load(context: &Context, services: &Services, tree: Digest) -> Result<Tree, Failure> {
     services.revisions.load(&context.scope, tree).await.map_err(|error| Failure::of(error.code(), &error))
-}
-
-async fn diff(
-    context: &Context,
-    services: &Services,
-    before: RevisionId,
-    after: RevisionId,
-) -> Result<Answer, Failure> {
-    let (one, other) = (find(context, services, before).await?, find(context, services, after).await?);
-    let (one, other) = (load(context, services, one.tree).await?, load(context, services, other.tree).await?);
-    let diff: Diff = services
-        .revisions
-        .difference(&context.scope, &one, &other)
-        .await
-        .map_err(|error| Failure::of(error.code(), &error))?;
-    let patch = String::from_utf8_lossy(&diff.text).into_owned();
-    let json = json!({
-        "before": before, "after": after, "digest": diff.digest, "comparison": diff.comparison, "patch": patch,
-    });
-    let text = if patch.is_empty() { format!("{before} and {after} are the same\n") } else { patch };
-    Ok(Answer::new(text, json))
 }
 
 async fn eligible(context: &Context, services: &Services, revision: RevisionId) -> Result<Answer, Failure> {

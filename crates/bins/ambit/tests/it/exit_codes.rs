@@ -35,6 +35,7 @@ const ABSENT: &[Wrong] = &[
     (&["revision", "show", "rev-99"], 11, "REVISION_NOT_FOUND"),
     (&["revision", "diff", "rev-0", "rev-99"], 11, "REVISION_NOT_FOUND"),
     (&["revision", "diff", "rev-99", "rev-0"], 11, "REVISION_NOT_FOUND"),
+    (&["revision", "diff", "rev-0", "rev-99", "--patch"], 11, "REVISION_NOT_FOUND"),
     (&["revision", "eligible", "rev-99"], 11, "REVISION_NOT_FOUND"),
     (&["revision", "export", "rev-99", "--as", "mail", "--out", "out"], 11, "REVISION_NOT_FOUND"),
     (

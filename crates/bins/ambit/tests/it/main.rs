@@ -12,6 +12,7 @@ mod approvals;
 mod bad_home;
 mod bad_input;
 mod cases;
+mod comparing;
 mod crash;
 mod doctor;
 mod editors;

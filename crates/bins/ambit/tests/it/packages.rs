@@ -140,7 +140,7 @@ impl User {
         let shown = self.ambit(case.name, &["run", "show", "mend", "--json"]).well();
         assert_cost(&shown.json(), &server);
         let trace = self.ambit(case.name, &["trace", "show", "mend", "--json"]).well();
-        let diff = self.ambit(case.name, &["revision", "diff", "rev-0", "rev-1"]).well();
+        let diff = self.ambit(case.name, &["revision", "diff", "rev-0", "rev-1", "--patch"]).well();
         for canary in [THOUGHT, KEY] {
             for said in [&prepared, &ran, &verified, &shown, &trace, &diff] {
                 assert!(!said.out.contains(canary) && !said.err.contains(canary), "{canary}: {said:?}");

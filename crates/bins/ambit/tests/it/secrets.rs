@@ -31,7 +31,7 @@ fn neither_a_thought_nor_a_secret_is_kept_or_shown() {
     let out = project.path("bundle");
     project.ambit(["run", "export", "thinks", "--out", out.to_str().unwrap()]).well();
     let mut seen = vec![started.stdout, started.stderr];
-    let views: [&[&str]; 7] = [
+    let views: [&[&str]; 8] = [
         &["run", "show", "thinks"],
         &["run", "watch", "thinks"],
         &["gate", "show", "thinks", "unit"],
@@ -39,6 +39,7 @@ fn neither_a_thought_nor_a_secret_is_kept_or_shown() {
         &["trace", "list", "--denials"],
         &["trace", "verify"],
         &["revision", "diff", "rev-0", "rev-1"],
+        &["revision", "diff", "rev-0", "rev-1", "--patch"],
     ];
     for words in views {
         for json in [&[][..], &["--json"]] {
