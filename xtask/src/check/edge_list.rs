@@ -64,6 +64,7 @@ pub(super) const EDGES: &[Edges] = &[
     ("ambit-agent-models", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-ports"]),
     ("ambit-agent-scripted", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-ports"]),
     ("ambit-blobs", &["ambit-ids", "ambit-ports"]),
+    ("ambit-git-mirror", &["ambit-ids"]),
     ("ambit-images", &["ambit-ids", "ambit-canonical", "ambit-ports"]),
     ("ambit-policy-rules", &["ambit-ids", "ambit-policy", "ambit-blueprint", "ambit-ports"]),
     ("ambit-project-survey", &["ambit-ids", "ambit-canonical", "ambit-blueprint"]),
