@@ -85,8 +85,6 @@ fn neither_the_source_nor_the_caller_gets_anything_executed() {
     assert_eq!(obtained.commit.as_str(), commit);
 }
 
-// proves E-S12
-// break crates/adapters/git-mirror/src/fence.rs: `-c protocol.allow=never upload-pack` -> `-c protocol.allow=always upload-pack`
 #[test]
 fn a_source_that_lacks_an_object_does_not_get_it_fetched_by_a_program_of_its_own() {
     let Some(world) = World::new("a_source_that_lacks_an_object") else { return };

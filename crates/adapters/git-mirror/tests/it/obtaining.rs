@@ -67,7 +67,7 @@ fn the_branch_and_the_depth_are_those_that_were_asked_for() {
 }
 
 // proves E-S06
-// break crates/adapters/git-mirror/src/obtain.rs: `output.contains("not our ref")` -> `output.is_empty()`
+// break crates/adapters/git-mirror/src/obtain.rs: `if is_fresh && outcome.is_err() {` -> `if false {`
 #[test]
 fn a_commit_that_is_not_there_is_an_error_that_tells_what_was_tried() {
     let Some(world) = World::new("a_commit_that_is_not_there") else { return };
