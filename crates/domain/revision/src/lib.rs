@@ -19,10 +19,10 @@ mod patch;
 pub mod tree;
 
 pub use apply::{Applied, Excerpt, HunkMatch, MatchedBy, Mismatch, PatchRefusal, Reason, apply, reads};
-pub use compare::{Comparison, FileComparison, LineCounts, Totals};
+pub use compare::{Comparison, FileComparison, LineCounts, Rename, Totals};
 pub use contents::Contents;
-pub use diff::{Diff, DiffError, diff};
-pub use lineage::{LineageError, Revision};
+pub use diff::{Diff, DiffError, FileSection, HunkSection, LineSpan, diff};
+pub use lineage::{LineageError, Relation, Revision};
 pub use patch::{
     FileMode, FilePatch, Form, Hunk, LineKind, NameFault, Operation, PatchError, PatchFault, PatchSet,
     PatchWarning, StatedLines, parse,

@@ -42,6 +42,17 @@ pub enum GateStatus {
 }
 
 impl GateStatus {
+    /// What the executions on one tree come to, each of which passed or not.
+    #[must_use]
+    pub fn of(passed: impl Iterator<Item = bool>) -> Self {
+        match passed.fold((false, false), |(passed, failed), ok| (passed || ok, failed || !ok)) {
+            (false, false) => Self::NotRun,
+            (true, false) => Self::Passed,
+            (true, true) => Self::Flaky,
+            (false, true) => Self::Failed,
+        }
+    }
+
     /// The standing as views spell it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -84,20 +95,8 @@ impl GateBook {
     /// Where `gate` stands on exactly `tree`.
     #[must_use]
     pub fn status(&self, gate: &GateId, tree: Digest) -> GateStatus {
-        let mut endings = self
-            .records
-            .iter()
-            .filter(|record| record.gate == *gate && record.tree == tree)
-            .map(|record| record.ending.is_success())
-            .peekable();
-        if endings.peek().is_none() {
-            return GateStatus::NotRun;
-        }
-        match endings.fold((false, false), |(passed, failed), ok| (passed || ok, failed || !ok)) {
-            (true, false) => GateStatus::Passed,
-            (true, true) => GateStatus::Flaky,
-            _ => GateStatus::Failed,
-        }
+        let records = self.records.iter().filter(|record| record.gate == *gate && record.tree == tree);
+        GateStatus::of(records.map(|record| record.ending.is_success()))
     }
 
     /// The execution that was asked for under `key`.

@@ -12,6 +12,7 @@ mod approvals;
 mod bounds;
 mod call;
 mod command;
+mod compare;
 mod denial;
 mod derive;
 mod event;
@@ -38,6 +39,10 @@ pub use approvals::{
 pub use bounds::{APPROVAL_MS, CLEANUP_TRIES, SANDBOX_ALLOCATIONS};
 pub use call::ToolCall;
 pub use command::{Answered, AssessedCall, Command, Finding, PatchFinding, Proposal, Refusal};
+pub use compare::{
+    CaseComparison, CaseStanding, Change, Evidence, GateComparison, GateStanding, HiddenStanding, Judged,
+    Side, compare_cases, compare_gates,
+};
 pub use denial::{Denial, DenialCode};
 pub use derive::{Circumstances, PinnedDocuments, PinsError};
 pub use event::{AppliedPatch, CallDecided, CallOutcome, ChargeBasis, Event, Observation, SandboxHeld};

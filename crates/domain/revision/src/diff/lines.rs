@@ -4,6 +4,8 @@ use std::ops::Range;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 
 use crate::compare::LineCounts;
+use crate::diff::heading::Headings;
+use crate::diff::section::{HunkSection, LineSpan};
 
 /// How many lines around a change a hunk shows.
 const CONTEXT_LINES: usize = 3;
@@ -14,48 +16,57 @@ const NO_FINAL_LINE_FEED: &[u8] = b"\n\\ No newline at end of file\n";
 struct Window<'a> {
     before: &'a [u8],
     after: &'a [u8],
+    /// What both files have above it.
+    above: &'a [u8],
     /// How many lines lie above it.
     lines_above: usize,
 }
 
-/// Appends the hunks that lead from `before` to `after`, and counts their lines.
-pub(super) fn write_hunks(before: &[u8], after: &[u8], text: &mut Vec<u8>) -> LineCounts {
+/// Appends the hunks that lead from `before` to `after`, and answers what each of them is.
+pub(super) fn write_hunks(before: &[u8], after: &[u8], text: &mut Vec<u8>) -> Vec<HunkSection> {
     let window = Window::of(before, after);
     let (old, new) = (split(window.before), split(window.after));
     let mut numbers = BTreeMap::new();
     let old_numbers = number(&old, &mut numbers);
     let new_numbers = number(&new, &mut numbers);
     let operations = capture_diff_slices(Algorithm::Myers, &old_numbers, &new_numbers);
-    let mut counts = LineCounts::default();
+    let mut headings = Headings::of(window.above);
+    let mut hunks = Vec::new();
     for group in group_diff_ops(operations, CONTEXT_LINES) {
         let span = |range: fn(&DiffOp) -> Range<usize>| {
             let start = group.first().map_or(0, |op| range(op).start);
             let end = group.last().map_or(0, |op| range(op).end);
-            write_span(window.lines_above + start, end - start)
+            LineSpan { above: window.lines_above + start, count: end - start }
         };
-        let header = format!("@@ -{} +{} @@\n", span(DiffOp::old_range), span(DiffOp::new_range));
-        text.extend_from_slice(header.as_bytes());
-        for op in &group {
-            if op.tag() == DiffTag::Equal {
-                write_lines(b' ', &old[op.old_range()], text);
-                continue;
-            }
-            counts.removed += op.old_range().len();
-            counts.added += op.new_range().len();
-            write_lines(b'-', &old[op.old_range()], text);
-            write_lines(b'+', &new[op.new_range()], text);
-        }
+        let (old_span, new_span) = (span(DiffOp::old_range), span(DiffOp::new_range));
+        let start = text.len();
+        text.extend_from_slice(format!("@@ -{old_span} +{new_span} @@\n").as_bytes());
+        let lines = write_group(&group, &old, &new, text);
+        let heading = headings.above(&old, old_span.above - window.lines_above);
+        hunks.push(HunkSection {
+            before: old_span,
+            after: new_span,
+            heading,
+            lines,
+            text: start..text.len(),
+        });
     }
-    counts
+    hunks
 }
 
-/// `LINE,COUNT` as diffs have it: a count of 1 is left out, and an empty span names the line before it.
-fn write_span(lines_above: usize, count: usize) -> String {
-    match count {
-        0 => format!("{lines_above},0"),
-        1 => format!("{}", lines_above + 1),
-        _ => format!("{},{count}", lines_above + 1),
+fn write_group(group: &[DiffOp], old: &[&[u8]], new: &[&[u8]], text: &mut Vec<u8>) -> LineCounts {
+    let mut counts = LineCounts::default();
+    for op in group {
+        if op.tag() == DiffTag::Equal {
+            write_lines(b' ', &old[op.old_range()], text);
+            continue;
+        }
+        counts.removed += op.old_range().len();
+        counts.added += op.new_range().len();
+        write_lines(b'-', &old[op.old_range()], text);
+        write_lines(b'+', &new[op.new_range()], text);
     }
+    counts
 }
 
 fn write_lines(sign: u8, lines: &[&[u8]], text: &mut Vec<u8>) {
@@ -93,6 +104,7 @@ impl<'a> Window<'a> {
         Self {
             before: &before[start..before.len() - tail + context],
             after: &after[start..after.len() - tail + context],
+            above: &before[..start],
             lines_above: memchr::memchr_iter(b'\n', &before[..start]).count(),
         }
     }
@@ -134,6 +146,35 @@ mod tests {
             "@@ -1,3 +1,4 @@\n+l0\n l1\n l2\n l3\n\
              @@ -7,14 +8,13 @@\n l7\n l8\n l9\n-l10\n+new\n l11\n l12\n l13\n l14\n l15\n l16\n-l17\n l18\n l19\n l20\n"
         );
+    }
+
+    #[test]
+    fn every_hunk_tells_what_its_text_is() {
+        let body: Vec<String> = (1..=30).map(|n| format!("  l{n}\n")).collect();
+        let before = format!("fn one() {{\n{}}}\nfn two() {{\n{}}}\n", body.concat(), body.concat());
+        let after = before.replace("  l9\n", "  new\n").replacen("  l25\n", "", 1);
+        let mut text = b"above".to_vec();
+        let sections = write_hunks(before.as_bytes(), after.as_bytes(), &mut text);
+        let told: Vec<_> = sections
+            .iter()
+            .map(|hunk| {
+                let said = String::from_utf8_lossy(&text[hunk.text.clone()]).into_owned();
+                assert!(said.starts_with(&format!("@@ -{} +{} @@\n", hunk.before, hunk.after)), "{said}");
+                let signed = |sign| said.lines().filter(|line| line.starts_with(sign)).count();
+                assert_eq!((hunk.lines.added, hunk.lines.removed), (signed('+'), signed('-')));
+                assert_eq!(signed(' ') + signed('-'), hunk.before.count);
+                (hunk.before.first(), hunk.after.first(), hunk.heading.as_deref())
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [(7, 7, Some("fn one() {")), (23, 23, Some("fn one() {")), (39, 38, Some("fn two() {"))]
+        );
+        let ends: Vec<usize> = sections.iter().flat_map(|hunk| [hunk.text.start, hunk.text.end]).collect();
+        assert_eq!((ends[0], ends[5]), (5, text.len()), "nothing stands around them");
+        assert!(ends[1] == ends[2] && ends[3] == ends[4], "{ends:?}");
+        let none = write_hunks(b"", b"a\n", &mut text);
+        assert_eq!((none[0].before.first(), none[0].before.count, &none[0].heading), (0, 0, &None));
     }
 
     #[test]

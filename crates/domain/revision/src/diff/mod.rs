@@ -1,8 +1,12 @@
 //! The canonical diff of two trees.
 
+mod heading;
 mod lines;
+mod section;
 
 use ambit_ids::{Digest, RepoPath};
+
+pub use section::{FileSection, HunkSection, LineSpan};
 
 use crate::compare::{Comparison, FileComparison, LineCounts};
 use crate::patch::quote;
@@ -17,6 +21,8 @@ pub struct Diff {
     pub digest: Digest,
     /// The same in numbers.
     pub comparison: Comparison,
+    /// Where each of the files of the comparison stands in the text, in the same order.
+    pub sections: Vec<FileSection>,
 }
 
 /// Why a difference cannot be told.
@@ -68,19 +74,26 @@ pub fn diff<'c>(
     content: &dyn Fn(&Digest) -> Option<&'c [u8]>,
 ) -> Result<Diff, DiffError> {
     let mut text = Vec::new();
-    let mut files = Vec::new();
+    let (mut files, mut sections) = (Vec::new(), Vec::new());
     for change in before.diff(after) {
-        let lines = write_change(&change, content, &mut text)?;
+        let start = text.len();
+        let hunks = write_change(&change, content, &mut text)?;
+        let lines = hunks
+            .as_ref()
+            .map(|hunks| hunks.iter().fold(LineCounts::default(), |all, hunk| all.plus(hunk.lines)));
+        let (path, text) = (change.path.clone(), start..text.len());
+        sections.push(FileSection { path, text, hunks: hunks.unwrap_or_default() });
         files.push(FileComparison { path: change.path, before: change.before, after: change.after, lines });
     }
-    Ok(Diff { digest: Digest::of(&text), text, comparison: Comparison::of(files) })
+    Ok(Diff { digest: Digest::of(&text), text, comparison: Comparison::of(files), sections })
 }
 
+/// Appends what one file needs, and answers its hunks; `None` where either side is binary.
 fn write_change<'c>(
     change: &Change,
     content: &dyn Fn(&Digest) -> Option<&'c [u8]>,
     text: &mut Vec<u8>,
-) -> Result<Option<LineCounts>, DiffError> {
+) -> Result<Option<Vec<HunkSection>>, DiffError> {
     let is_link = |file: &Option<TreeFile>| file.map(|file| file.kind == FileKind::Link);
     if let (Some(before), Some(after)) = (is_link(&change.before), is_link(&change.after))
         && before != after
@@ -88,7 +101,7 @@ fn write_change<'c>(
         let gone = Change { after: None, ..change.clone() };
         let made = Change { before: None, ..change.clone() };
         let (gone, made) = (write_change(&gone, content, text)?, write_change(&made, content, text)?);
-        return Ok(gone.zip(made).map(|(gone, made)| gone.plus(made)));
+        return Ok(gone.zip(made).map(|(gone, made)| [gone, made].concat()));
     }
     let read = |side: &Option<TreeFile>| match side {
         None => Ok(&b""[..]),
@@ -98,7 +111,7 @@ fn write_change<'c>(
     let header = Header::of(change);
     text.extend_from_slice(&header.first_lines);
     if change.before.map(|file| file.content) == change.after.map(|file| file.content) {
-        return Ok(Some(LineCounts::default()));
+        return Ok(Some(Vec::new()));
     }
     let (before, after) = (read(&change.before)?, read(&change.after)?);
     if [before, after].iter().any(|bytes| memchr::memchr(0, bytes).is_some()) {
@@ -106,7 +119,7 @@ fn write_change<'c>(
         return Ok(None);
     }
     if before == after {
-        return Ok(Some(LineCounts::default()));
+        return Ok(Some(Vec::new()));
     }
     text.extend_from_slice(&header.name_lines());
     Ok(Some(lines::write_hunks(before, after, text)))

@@ -5,6 +5,7 @@
 mod approvals;
 mod budgets;
 mod cancellation;
+mod comparison;
 mod loop_order;
 mod recovery;
 mod repeats;
