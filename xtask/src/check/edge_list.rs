@@ -59,7 +59,10 @@ pub(super) const EDGES: &[Edges] = &[
     ("ambit-blueprint", &["ambit-ids", "ambit-canonical", "ambit-policy"]),
     ("ambit-oracle", &["ambit-ids", "ambit-policy"]),
     ("ambit-run", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-blueprint"]),
-    ("ambit-evidence", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-run"]),
+    (
+        "ambit-evidence",
+        &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-revision", "ambit-run"],
+    ),
     ("ambit-ports", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-run"]),
     ("ambit-agent-models", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-ports"]),
     ("ambit-agent-scripted", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-ports"]),

@@ -16,6 +16,7 @@ mod contents;
 mod diff;
 mod lineage;
 mod patch;
+mod touched;
 pub mod tree;
 
 pub use apply::{Applied, Excerpt, HunkMatch, MatchedBy, Mismatch, PatchRefusal, Reason, apply, reads};
@@ -27,4 +28,5 @@ pub use patch::{
     FileMode, FilePatch, Form, Hunk, LineKind, NameFault, Operation, PatchError, PatchFault, PatchSet,
     PatchWarning, StatedLines, parse,
 };
+pub use touched::{Touch, TouchedFile};
 pub use tree::{Change, FileKind, Place, Tree, TreeError, TreeFile};

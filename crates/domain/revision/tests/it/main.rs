@@ -17,5 +17,6 @@ mod recompute;
 mod refusals;
 mod rows;
 mod source;
+mod touched;
 mod traversal;
 mod trees;
