@@ -207,6 +207,7 @@ pub(super) const EDGES: &[Edges] = &[
 /// Dev-dependencies on crates of ours that the crate does not have as normal ones; what lies in [`FOR_EVERY_TEST`] needs
 /// no line.
 pub(super) const DEV_EDGES: &[Edges] = &[
+    ("ambit", &["ambit-git-mirror"]),
     ("ambit-agent-models", &["ambit-run"]),
     ("ambit-images", &["ambit-gates", "ambit-runtime-system", "ambit-sandbox-linux"]),
     ("ambit-orchestrator", &["ambit-policy-rules"]),

@@ -7,7 +7,7 @@ use ambit_evidence::artifacts::{
 };
 use ambit_evidence::v1::{AmountsV1, LimitsV1, PatchV1};
 use ambit_gates::{Ending, ResourceLimit};
-use ambit_ids::{ByteCount, GateId};
+use ambit_ids::{ByteCount, ProposalId};
 use ambit_orchestrator::RunRef;
 use ambit_ports::sandbox::{ExecutionObservation, OutputCapture};
 use ambit_revision::Diff;
@@ -38,12 +38,10 @@ pub(crate) async fn artifacts(
     let catalog = catalog.map_err(|error| Failure::of(error.code(), &error))?;
     let mut verification = Vec::new();
     for record in dossier.gates.records() {
-        verification.push(check(services, run, &catalog, record, &record.gate, false).await?);
+        verification.push(check(services, run, &catalog, record, false).await?);
     }
     for record in &dossier.hidden {
-        let command = pins.gate(&record.gate).and_then(|gate| gate.hidden_check.as_ref());
-        let command = command.unwrap_or(&record.gate);
-        verification.push(check(services, run, &catalog, record, command, true).await?);
+        verification.push(check(services, run, &catalog, record, true).await?);
     }
     let phase = state.phase().ok_or_else(|| Failure::new("RUN_NOT_FOUND", "there is no such run"))?;
     Ok(RunArtifacts {
@@ -72,7 +70,6 @@ async fn check(
     run: &RunRef,
     catalog: &NamedCommandCatalog,
     record: &GateRecord,
-    command: &GateId,
     hidden: bool,
 ) -> Result<Check, Failure> {
     let bytes = services.blobs.get(&run.scope, record.artifact, OBSERVATION_LIMIT).await;
@@ -86,7 +83,7 @@ async fn check(
         gate: record.gate.clone(),
         attempt: record.attempt,
         hidden,
-        command: catalog.command(command).map(|command| command.argv.clone()).unwrap_or_default(),
+        command: catalog.command(&record.gate).map(|command| command.argv.clone()).unwrap_or_default(),
         verdict: CheckVerdict::of(record.ending),
         exit: match record.ending {
             Ending::Exited { code } => Some(code),
@@ -102,7 +99,7 @@ async fn check(
 }
 
 fn approvals(dossier: &Dossier) -> Vec<Approval> {
-    let granted = |proposal| {
+    let granted = |proposal: &ProposalId| {
         let receipt = dossier.approvals.receipts().find(|receipt| receipt.proposal == *proposal)?;
         Some(Grant { receipt: receipt.id.clone(), expires_ms: receipt.expires, used: receipt.consumed })
     };
