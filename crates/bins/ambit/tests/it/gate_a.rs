@@ -102,7 +102,7 @@ fn gate_a_a_slice_without_code_goes_from_queued_to_completed_and_leaves_an_artif
 }
 
 // proves E-S22 D3
-// break crates/domain/gates/src/ending.rs: `matches!(self, Self::Exited { code: 0 })` -> `matches!(self, Self::Exited { .. })`
+// break crates/bins/ambit/src/verbs/run_view.rs: `StopReason::AgentStopped | StopReason::HiddenCheckFailed => exit::RUN_FAILED,` -> `StopReason::AgentStopped | StopReason::HiddenCheckFailed => exit::OK,`
 #[test]
 fn gate_a_a_slice_that_fails_says_so_and_leaves_no_dirt_either() {
     if !is_git_here("gate_a_a_slice_that_fails") {
