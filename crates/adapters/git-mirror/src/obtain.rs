@@ -62,10 +62,11 @@ impl Mirrors {
     /// The mirrors below `root`, with the git that stands in `search_path`.
     ///
     /// # Errors
-    /// [`MirrorError::GitMissing`] where none stands there.
+    /// [`MirrorError::GitMissing`] where none stands there, [`MirrorError::Storage`] where `root` is no path.
     pub fn new(root: &Path, search_path: &OsStr) -> Result<Self, MirrorError> {
         let program = Program::find(search_path).ok_or(MirrorError::GitMissing)?;
-        Ok(Self { root: root.to_path_buf(), program, ssh_agent: None })
+        let root = std::path::absolute(root).map_err(|error| storage(root, error))?;
+        Ok(Self { root, program, ssh_agent: None })
     }
 
     /// The same, with the socket of an agent that holds keys for `ssh`.

@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn the_deadline_kills_everything_that_was_started() {
         let script = "sleep 1000 & echo $! >&2; wait";
-        let Err(RunFault::Deadline { errors }) = shell(script, Duration::from_millis(300)) else {
+        let Err(RunFault::Deadline { errors }) = shell(script, Duration::from_millis(1_500)) else {
             panic!("it does not end by itself")
         };
         let pid: i32 = String::from_utf8(errors).unwrap().trim().parse().unwrap();

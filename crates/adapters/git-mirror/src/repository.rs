@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use ambit_ids::Digest;
+
 use crate::branch::BranchName;
 use crate::commit::{CommitName, CommitSha};
 use crate::error::{GitCall, MirrorError};
@@ -51,12 +53,15 @@ impl Repository<'_> {
 
     /// Brings something from the source. Answers the call where it failed.
     pub(crate) fn fetch(&self, what: Fetch<'_>) -> Result<Result<(), Box<GitCall>>, MirrorError> {
+        let branch = |name: &BranchName| {
+            // By its digest: a name that is taken here may be the folder of another one there, later on.
+            let place = Digest::of(name.as_str().as_bytes()).to_hex();
+            vec![format!("+refs/heads/{name}:refs/branches/{place}")]
+        };
         let (depth, refspecs) = match what {
             Fetch::Commit { depth } => (depth, vec![format!("+{0}:refs/commits/{0}", self.wanted)]),
-            Fetch::Branch { name, depth } => (depth, vec![format!("+refs/heads/{name}:refs/heads/{name}")]),
-            Fetch::WholeBranch { name } => {
-                (WHOLE_HISTORY, vec![format!("+refs/heads/{name}:refs/heads/{name}")])
-            }
+            Fetch::Branch { name, depth } => (depth, branch(name)),
+            Fetch::WholeBranch { name } => (WHOLE_HISTORY, branch(name)),
             Fetch::Everything => (
                 WHOLE_HISTORY,
                 vec!["+refs/heads/*:refs/heads/*".to_owned(), "+refs/tags/*:refs/tags/*".to_owned()],
@@ -73,6 +78,9 @@ impl Repository<'_> {
         .map(OsString::from)
         .to_vec();
         words.push(format!("--depth={depth}").into());
+        if what == Fetch::Everything {
+            words.push("--prune".into());
+        }
         if self.source.scheme() == Scheme::File {
             words.push(fence::upload_pack(self.program));
         }

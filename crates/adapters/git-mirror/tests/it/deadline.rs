@@ -47,7 +47,7 @@ fn a_source_that_never_answers_is_left_at_the_deadline_with_all_that_was_started
     let (place, told) = silent();
     let source = Source::parse(&format!("https://{place}/a.git")).unwrap();
     let mut wanted = Wanted::new(CommitName::parse("0123456789abcdef0123456789abcdef01234567").unwrap());
-    wanted.deadline = Duration::from_millis(800);
+    wanted.deadline = Duration::from_millis(2_000);
     let error = world.mirrors().obtain(&source, &wanted).unwrap_err();
     if error.to_string().contains("remote-https") {
         println!("skipped: GIT_REMOTE_HTTPS_ABSENT a_source_that_never_answers");

@@ -129,3 +129,17 @@ fn objects_are_checked_as_they_come() {
     assert!(error.to_string().contains("hasDotgit"), "{error}");
     assert_eq!(error.code(), "MIRROR_GIT_FAILED");
 }
+
+#[test]
+fn a_repository_of_another_user_is_refused() {
+    let Some(world) = World::new("a_repository_of_another_user_is_refused") else { return };
+    let [first, ..] = world.with_history();
+    let given = Command::new("chown").args(["-R", "65534"]).arg(world.source()).output().unwrap();
+    if !given.status.success() {
+        println!("skipped: CHOWN_REFUSED a_repository_of_another_user_is_refused");
+        return;
+    }
+    let error = world.obtain(&first).unwrap_err();
+    assert_eq!(error.code(), "MIRROR_GIT_FAILED");
+    assert!(error.to_string().contains("dubious ownership"), "{error}");
+}

@@ -36,13 +36,27 @@ fn a_history_that_is_too_short_is_deepened_and_then_other_branches_are_searched(
     let aside = world.commit("file", "aside");
     let obtained = world.obtain(&third[..8]).unwrap();
     assert_eq!((obtained.commit.as_str(), obtained.is_fresh), (third.as_str(), true));
-    assert_eq!(world.git_of(&obtained, ["rev-list", "--count", "main"]), "1", "the tip came alone");
+    assert_eq!(world.git_of(&obtained, ["rev-list", "--count", &third]), "1", "the tip came alone");
     // Seven digits say nothing to the source: they are found once the history is there.
     let deep = world.obtain(&first[..7]).unwrap();
     assert_eq!((deep.commit.as_str(), deep.is_fresh), (first.as_str(), false));
-    assert_eq!(world.git_of(&deep, ["rev-list", "--count", "main"]), "3");
+    assert_eq!(world.git_of(&deep, ["rev-list", "--count", &third]), "3");
     assert_eq!(world.git_of(&deep, ["rev-parse", "--is-shallow-repository"]), "false");
     assert_eq!(world.obtain(&aside[..9]).unwrap().commit.as_str(), aside);
+}
+
+#[test]
+fn a_branch_that_became_a_folder_of_branches_is_no_obstacle() {
+    let Some(world) = World::new("a_branch_that_became_a_folder_of_branches") else { return };
+    world.with_history();
+    world.git(["checkout", "--quiet", "-b", "side"]);
+    let one = world.commit("file", "on side");
+    assert_eq!(world.obtain(&one[..10]).unwrap().commit.as_str(), one);
+    world.git(["branch", "--move", "side", "aside"]);
+    world.git(["checkout", "--quiet", "-b", "side/deep"]);
+    let other = world.commit("file", "on side/deep");
+    assert_eq!(world.obtain(&other[..10]).unwrap().commit.as_str(), other);
+    assert!(!world.obtain(&one).unwrap().is_fresh);
 }
 
 #[test]
