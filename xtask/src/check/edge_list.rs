@@ -238,7 +238,7 @@ pub(super) const DOMAIN_EXTERNAL: &[Edges] = &[
     ),
     ("ambit-oracle", &["serde_json", "thiserror", "toml"]),
     ("ambit-run", &["serde", "serde_json", "thiserror"]),
-    ("ambit-evidence", &["ed25519-dalek", "serde", "thiserror"]),
+    ("ambit-evidence", &["ed25519-dalek", "serde", "serde_json", "thiserror"]),
 ];
 
 /// A dependency with a price, and the only crates that may name it.

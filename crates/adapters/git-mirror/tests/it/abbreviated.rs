@@ -1,6 +1,6 @@
 //! Names that begin alike. The commits and the content are made so that git gives them these names.
 
-use ambit_git_mirror::MirrorError;
+use ambit_git_mirror::{CommitSha, MirrorError};
 
 use crate::world::World;
 
@@ -31,7 +31,7 @@ fn digits_that_begin_two_commits_name_neither() {
     let MirrorError::Ambiguous { candidates, .. } = error else { panic!("{error}") };
     let mut named = [one.clone(), other];
     named.sort();
-    assert_eq!(candidates.iter().map(|sha| sha.as_str()).collect::<Vec<_>>(), named);
+    assert_eq!(candidates.iter().map(CommitSha::as_str).collect::<Vec<_>>(), named);
     assert_eq!(world.obtain(&one[..8]).unwrap().commit.as_str(), one);
 }
 
