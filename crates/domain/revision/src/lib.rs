@@ -16,6 +16,7 @@ mod contents;
 mod diff;
 mod lineage;
 mod patch;
+mod touched;
 pub mod tree;
 
 pub use apply::{
@@ -30,4 +31,5 @@ pub use patch::{
     FileMode, FilePatch, Form, Hunk, LineKind, LinkFault, ModeFault, NameFault, Operation, PatchError,
     PatchFault, PatchSet, PatchWarning, StatedLines, parse, quote,
 };
+pub use touched::{Touch, TouchedFile};
 pub use tree::{Change, FileKind, Place, Tree, TreeError, TreeFile};

@@ -2,6 +2,7 @@
 
 mod approve;
 mod approver;
+mod artifacts;
 mod backend;
 pub(crate) mod begin;
 pub(crate) mod blueprint;

@@ -24,6 +24,7 @@ mod renames;
 mod repeats;
 mod rows;
 mod source;
+mod touched;
 mod traversal;
 mod trees;
 mod view;
