@@ -1,3 +1,5 @@
+use std::io::Write as _;
+
 use ambit_ids::{ByteCount, Digest, PathError, limits};
 
 use super::entry::{EntryName, FileKind};
@@ -90,17 +92,30 @@ impl EntryKind {
     }
 }
 
+/// About as long as an entry is; only so much room is made for each.
+const ENTRY_BYTES: usize = 112;
+
 /// The object of a directory with these entries, which are sorted by name, each name once.
-pub(super) fn encode(entries: &[DirectoryEntry]) -> Vec<u8> {
-    let mut object = DIRECTORY_HEADER.to_vec();
+pub(super) fn encode(entries: impl ExactSizeIterator<Item = DirectoryEntry>) -> Vec<u8> {
+    let mut object = Vec::with_capacity(DIRECTORY_HEADER.len() + entries.len() * ENTRY_BYTES);
+    object.extend_from_slice(DIRECTORY_HEADER);
     for entry in entries {
         let name = entry.name.as_bytes();
-        let (kind, digest, size) = (entry.kind.word(), entry.digest.to_hex(), entry.size.get());
-        object.extend_from_slice(format!("{kind} {digest} {size} {} ", name.len()).as_bytes());
+        object.extend_from_slice(entry.kind.word().as_bytes());
+        object.push(b' ');
+        push_hexadecimal(&mut object, &entry.digest);
+        // Writing to a vector does not fail.
+        let _ = write!(object, " {} {} ", entry.size.get(), name.len());
         object.extend_from_slice(name);
         object.push(b'\n');
     }
     object
+}
+
+fn push_hexadecimal(object: &mut Vec<u8>, digest: &Digest) {
+    for byte in digest.as_bytes() {
+        object.extend([byte >> 4, byte & 15].map(|digit| HEXADECIMAL[usize::from(digit)]));
+    }
 }
 
 /// Reads a directory object. Whatever is accepted encodes to the same bytes again.
@@ -158,8 +173,27 @@ fn decimal(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
+const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
+
 fn hexadecimal(digits: &[u8]) -> Option<Digest> {
-    format!("sha256:{}", std::str::from_utf8(digits).ok()?).parse().ok()
+    let (pairs, []) = digits.as_chunks::<2>() else { return None };
+    let mut bytes = [0; 32];
+    if pairs.len() != bytes.len() {
+        return None;
+    }
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        *byte = digit(*high)? << 4 | digit(*low)?;
+    }
+    Some(Digest::from_bytes(bytes))
+}
+
+/// The value of a digit in its one spelling.
+const fn digit(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -176,12 +210,13 @@ mod tests {
     }
 
     fn sample() -> Vec<u8> {
-        encode(&[
+        let entries = [
             entry(EntryKind::Executable, b"A b\nc"),
             entry(EntryKind::Directory, b"a"),
             entry(EntryKind::File, b"a.txt"),
             entry(EntryKind::Link, b"caf\xe9"),
-        ])
+        ];
+        encode(entries.into_iter())
     }
 
     #[test]
@@ -189,7 +224,7 @@ mod tests {
         let entries = decode_directory(&sample()).unwrap();
         assert_eq!(entries.len(), 4);
         assert_eq!(entries[0].name.as_bytes(), b"A b\nc");
-        assert_eq!(encode(&entries), sample());
+        assert_eq!(encode(entries.into_iter()), sample());
         assert_eq!(decode_directory(DIRECTORY_HEADER).unwrap(), Vec::new());
     }
 
@@ -230,7 +265,7 @@ mod tests {
             object[at % length] = byte;
             object.truncate(length - cut % 3);
             if let Ok(entries) = decode_directory(&object) {
-                proptest::prop_assert_eq!(encode(&entries), object);
+                proptest::prop_assert_eq!(encode(entries.into_iter()), object);
             }
         }
     }
