@@ -13,7 +13,7 @@ const TARGET: &str = "package-0/module-0/file-0.txt";
 /// A name that is as long as every other of its directory.
 const NEW_FILE: &str = "package-0/module-0/file-x.txt";
 /// How many files a directory has that has files, and how many directories one that has directories.
-const FILES: usize = 25;
+const FILES: usize = 100;
 const MODULES: usize = 10;
 
 struct World {

@@ -132,7 +132,7 @@ impl Tree {
     pub fn files_under(&self, under: &RepoPath) -> Files<'_> {
         let above = under.parent();
         let mut directory = Some(&self.root);
-        for name in above.iter().flat_map(|above| above.components()) {
+        for name in above.iter().flat_map(RepoPath::components) {
             directory = directory.and_then(|directory| directory.below(name));
         }
         let name = under.components().next_back();
