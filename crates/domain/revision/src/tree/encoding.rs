@@ -1,5 +1,3 @@
-use std::io::Write as _;
-
 use ambit_ids::{ByteCount, Digest, PathError, limits};
 
 use super::entry::{EntryName, FileKind};
@@ -104,8 +102,11 @@ pub(super) fn encode(entries: impl ExactSizeIterator<Item = DirectoryEntry>) -> 
         object.extend_from_slice(entry.kind.word().as_bytes());
         object.push(b' ');
         push_hexadecimal(&mut object, &entry.digest);
-        // Writing to a vector does not fail.
-        let _ = write!(object, " {} {} ", entry.size.get(), name.len());
+        object.push(b' ');
+        push_decimal(&mut object, entry.size.get());
+        object.push(b' ');
+        push_decimal(&mut object, name.len() as u64);
+        object.push(b' ');
         object.extend_from_slice(name);
         object.push(b'\n');
     }
@@ -113,9 +114,26 @@ pub(super) fn encode(entries: impl ExactSizeIterator<Item = DirectoryEntry>) -> 
 }
 
 fn push_hexadecimal(object: &mut Vec<u8>, digest: &Digest) {
-    for byte in digest.as_bytes() {
-        object.extend([byte >> 4, byte & 15].map(|digit| HEXADECIMAL[usize::from(digit)]));
+    let mut digits = [0; 64];
+    for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(digest.as_bytes()) {
+        let (high, low) = (byte >> 4, byte & 15);
+        *pair = [HEXADECIMAL[usize::from(high)], HEXADECIMAL[usize::from(low)]];
     }
+    object.extend_from_slice(&digits);
+}
+
+fn push_decimal(object: &mut Vec<u8>, mut number: u64) {
+    let mut digits = [b'0'; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] += (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    object.extend_from_slice(&digits[start..]);
 }
 
 /// Reads a directory object. Whatever is accepted encodes to the same bytes again.
