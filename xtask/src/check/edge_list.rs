@@ -226,7 +226,7 @@ pub(super) const DOMAIN_EXTERNAL: &[Edges] = &[
     ("ambit-canonical", &["serde", "serde_json", "serde_json_canonicalizer", "thiserror"]),
     ("ambit-policy", &["serde", "thiserror"]),
     ("ambit-gates", &["serde"]),
-    ("ambit-revision", &["memchr", "serde", "similar", "thiserror"]),
+    ("ambit-revision", &["memchr", "serde", "similar", "thiserror", "unicode-normalization"]),
     (
         "ambit-blueprint",
         &["saphyr-parser", "serde", "serde_json", "serde_path_to_error", "strsim", "thiserror"],

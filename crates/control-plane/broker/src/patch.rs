@@ -1,7 +1,7 @@
 use ambit_ids::{Digest, limits};
 use ambit_oracle::{FileChange, added_dependencies, facts};
 use ambit_policy::Fact;
-use ambit_revision::{Applied, Change, Contents, FileKind, TreeFile, apply, parse};
+use ambit_revision::{Applied, Change, Contents, FileKind, PatchRefusal, TreeFile, apply, parse};
 use ambit_run::{AppliedPatch, Denial, DenialCode, Finding, InFlight, PatchFinding, ToolCall};
 use serde_json::json;
 
@@ -49,9 +49,11 @@ impl Source {
         head: Digest,
         patch: &[u8],
     ) -> Result<Result<(Contents, Applied), Denial>, BrokerError> {
+        let denied = |code: &str, detail: String, instead: &str| {
+            Ok(Err(Denial::new(DenialCode::PatchRefused, format!("{code}: {detail}")).instead(instead)))
+        };
         let refused = |code: &str, detail: String| {
-            Ok(Err(Denial::new(DenialCode::PatchRefused, format!("{code}: {detail}"))
-                .instead("propose a unified diff that applies exactly to the current tree")))
+            denied(code, detail, "propose a unified diff that applies exactly to the current tree")
         };
         let set = match parse(patch) {
             Ok(set) => set,
@@ -61,6 +63,10 @@ impl Source {
         let contents = self.revisions.contents_for(ground.scope(), &tree, &set).await?;
         let applied = match apply(&tree, &head, &set, &contents) {
             Ok(applied) => applied,
+            Err(refusal @ PatchRefusal::AlreadyApplied(_)) => {
+                let instead = "go on from the current tree, which has all of the patch";
+                return denied(refusal.code(), refusal.to_string(), instead);
+            }
             Err(refusal) => return refused(refusal.code(), refusal.to_string()),
         };
         let path_bytes: usize = applied.changes.iter().map(|change| change.path.to_string().len()).sum();

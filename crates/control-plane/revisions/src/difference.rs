@@ -1,5 +1,5 @@
 use ambit_ids::Scope;
-use ambit_revision::{Contents, Diff, FileKind, Tree, diff};
+use ambit_revision::{Contents, Diff, FileKind, FilePatch, Tree, diff};
 
 use crate::{RevisionError, Revisions};
 
@@ -25,7 +25,7 @@ impl Revisions {
         Ok(diff(before, after, &|digest| contents.get(digest))?)
     }
 
-    /// The contents of the files that a patch changes or removes.
+    /// The contents of the files at the paths of a patch.
     ///
     /// # Errors
     /// [`RevisionError`] where one is gone or altered.
@@ -36,10 +36,10 @@ impl Revisions {
         patch: &ambit_revision::PatchSet,
     ) -> Result<Contents, RevisionError> {
         let mut contents = Contents::new();
-        for file in patch.files() {
-            let Some(held) = tree.get(file.path()) else { continue };
+        for path in patch.files().iter().flat_map(FilePatch::paths) {
+            let Some(held) = tree.get(path) else { continue };
             if held.kind != FileKind::Link {
-                contents.insert(self.content(scope, file.path(), held).await?.to_vec());
+                contents.insert(self.content(scope, path, held).await?.to_vec());
             }
         }
         Ok(contents)

@@ -18,13 +18,15 @@ mod lineage;
 mod patch;
 pub mod tree;
 
-pub use apply::{Applied, Excerpt, HunkMatch, MatchedBy, Mismatch, PatchRefusal, Reason, apply, reads};
+pub use apply::{
+    Applied, Effect, Excerpt, HunkMatch, MatchedBy, Mismatch, PatchRefusal, Reason, apply, reads,
+};
 pub use compare::{Comparison, FileComparison, LineCounts, Totals};
 pub use contents::Contents;
 pub use diff::{Diff, DiffError, diff};
 pub use lineage::{LineageError, Revision};
 pub use patch::{
-    FileMode, FilePatch, Form, Hunk, LineKind, NameFault, Operation, PatchError, PatchFault, PatchSet,
-    PatchWarning, StatedLines, parse,
+    FileMode, FilePatch, Form, Hunk, LineKind, LinkFault, ModeFault, NameFault, Operation, PatchError,
+    PatchFault, PatchSet, PatchWarning, StatedLines, parse,
 };
 pub use tree::{Change, FileKind, Place, Tree, TreeError, TreeFile};

@@ -1,8 +1,7 @@
-use ambit_ids::limits;
-
 use super::fault::{Form, PatchError, PatchFault};
 use super::name::{Side, header_text, read_side};
 use super::outside::{after_blanks, foreign, is_blank, is_header_pair, is_signature, starts};
+use super::range::{self, Range};
 use super::set::{Hunk, LineKind, LineMark, PatchWarning, StatedLines};
 
 /// The hunks of one file.
@@ -24,16 +23,17 @@ pub(super) fn read(lines: &[&[u8]], at: usize, room: usize) -> Result<Hunks, Pat
         if read.hunks.len() == room {
             return Err(PatchError::at(header, PatchFault::TooManyHunks));
         }
-        let range =
-            header_text(lines[header]).and_then(read_range).map_err(|fault| PatchError::at(header, fault))?;
-        let (body, counted) = match counted_end(lines, header + 1, &range) {
+        let range = header_text(lines[header])
+            .and_then(range::read)
+            .map_err(|fault| PatchError::at(header, fault))?;
+        let (body, is_whole) = match counted_end(lines, header + 1, &range) {
             Some(end) => (end, true),
-            None => (recounted_end(lines, header + 1)?, false),
+            None => (recounted_end(lines, header + 1)?, range.counts.is_none()),
         };
         let hunk = build(lines, header + 1..body, read.hunks.len() + 1, range.stated)?;
         if !lines[body - 1].ends_with(b"\n") && !lines[body - 1].starts_with(b"\\") {
             // An added line may have lost more than its line feed; any other is compared with the file.
-            if !counted || hunk.lines.last().is_some_and(|last| last.kind == LineKind::Added) {
+            if !is_whole || hunk.lines.last().is_some_and(|last| last.kind == LineKind::Added) {
                 return Err(PatchError::at(body - 1, PatchFault::Truncated));
             }
             read.warnings.push(PatchWarning::FinalLineFeed);
@@ -42,53 +42,12 @@ pub(super) fn read(lines: &[&[u8]], at: usize, room: usize) -> Result<Hunks, Pat
             hunk.count(LineKind::Context) + hunk.count(LineKind::Removed),
             hunk.count(LineKind::Context) + hunk.count(LineKind::Added),
         );
-        if found != range.counts {
-            let warning = PatchWarning::HunkCounts { line: header + 1, stated: range.counts, found };
-            read.warnings.push(warning);
+        if let Some(stated) = range.counts.filter(|stated| *stated != found) {
+            read.warnings.push(PatchWarning::HunkCounts { line: header + 1, stated, found });
         }
         read.hunks.push(hunk);
         read.end = body;
     }
-}
-
-struct Range {
-    stated: StatedLines,
-    counts: (usize, usize),
-}
-
-/// Reads `@@ -LINE,COUNT +LINE,COUNT @@` and leaves the section heading that may follow.
-fn read_range(text: &[u8]) -> Result<Range, PatchFault> {
-    if text.starts_with(b"@@@") {
-        return Err(PatchFault::Unsupported(Form::Combined));
-    }
-    let rest = text.strip_prefix(b"@@ -").ok_or(PatchFault::Unsupported(Form::Placeless))?;
-    let read = || {
-        let (old, old_count, rest) = read_span(rest)?;
-        let (new, new_count, rest) = read_span(rest.strip_prefix(b" +")?)?;
-        let heading = rest.strip_prefix(b" @@")?;
-        let apart = heading.is_empty() || heading.starts_with(b" ");
-        apart.then_some(Range { stated: StatedLines { old, new }, counts: (old_count, new_count) })
-    };
-    read().ok_or(PatchFault::HunkHeader)
-}
-
-/// Reads `LINE` or `LINE,COUNT`; a count that is left out is 1.
-fn read_span(text: &[u8]) -> Option<(usize, usize, &[u8])> {
-    let (line, rest) = read_number(text)?;
-    match rest.strip_prefix(b",") {
-        None => Some((line, 1, rest)),
-        Some(rest) => read_number(rest).map(|(count, rest)| (line, count, rest)),
-    }
-}
-
-/// Reads a number of at most nine digits, which is more lines than any file has.
-fn read_number(text: &[u8]) -> Option<(usize, &[u8])> {
-    let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
-    if !(1..=9).contains(&digits) {
-        return None;
-    }
-    let number = std::str::from_utf8(&text[..digits]).ok()?.parse().ok()?;
-    Some((number, &text[digits..]))
 }
 
 /// What a line is in the body of a hunk.
@@ -110,7 +69,7 @@ fn classify(line: &[u8]) -> BodyLine {
 
 /// Where the body ends by the counts of its header; `None` where they do not fit what stands there.
 fn counted_end(lines: &[&[u8]], start: usize, range: &Range) -> Option<usize> {
-    let (mut old, mut new) = range.counts;
+    let (mut old, mut new) = range.counts?;
     let mut at = start;
     while old > 0 || new > 0 {
         match classify(lines.get(at)?) {
@@ -128,8 +87,7 @@ fn counted_end(lines: &[&[u8]], start: usize, range: &Range) -> Option<usize> {
     }
     let next = after_blanks(lines, at);
     let goes_on = lines.get(next).is_some_and(|line| matches!(line, [b' ' | b'+' | b'-' | b'\\', ..]));
-    let swallows_header =
-        at >= start + 2 && names_prefixed_sides(lines, at - 2) && starts(lines, at, b"@@ -");
+    let swallows_header = at >= start + 2 && names_prefixed_sides(lines, at - 2) && starts(lines, at, b"@@");
     if swallows_header || goes_on && !is_header_pair(lines, next) && !is_signature(lines, next) {
         return None;
     }
@@ -144,7 +102,7 @@ fn counted_end(lines: &[&[u8]], start: usize, range: &Range) -> Option<usize> {
 fn recounted_end(lines: &[&[u8]], start: usize) -> Result<usize, PatchError> {
     let mut at = start;
     while let Some(line) = lines.get(at) {
-        if is_header_pair(lines, at) && starts(lines, at + 2, b"@@ -") {
+        if is_header_pair(lines, at) && starts(lines, at + 2, b"@@") {
             if names_prefixed_sides(lines, at) {
                 break;
             }
@@ -197,9 +155,9 @@ fn build(
     lines: &[&[u8]],
     body: std::ops::Range<usize>,
     number: usize,
-    stated: StatedLines,
+    stated: Option<StatedLines>,
 ) -> Result<Hunk, PatchError> {
-    let mut hunk = Hunk { number, stated: Some(stated), text: Vec::new(), lines: Vec::new() };
+    let mut hunk = Hunk { number, stated, text: Vec::new(), lines: Vec::new() };
     let (header, mut old_ended, mut new_ended) = (body.start - 1, false, false);
     for at in body {
         let line = lines[at];
@@ -237,6 +195,3 @@ fn build(
     }
     Ok(hunk)
 }
-
-const _: () =
-    assert!(limits::FILE_BYTES < 999_999_999, "the number of a line of a file has at most nine digits");

@@ -1,22 +1,23 @@
-use std::collections::BTreeSet;
-
 use ambit_ids::{Digest, limits};
 
 use super::body::{self, Hunks};
 use super::fault::{PatchError, PatchFault};
 use super::header::{self, Header};
 use super::name::Prefix;
+use super::once::Once;
 use super::outside;
 use super::set::{FilePatch, Hunk, LineKind, Operation, PatchSet};
 
 /// Understands a patch as a whole.
 ///
-/// Understood are plain unified diffs and those that git writes, of one or many files: creation, deletion, change of
-/// content, and change between the modes 100644 and 100755. Each form that is not understood has a code of its own.
+/// Understood are plain unified diffs and those that git writes, of one or many files: creation, deletion, rename, change
+/// of content, and change between the modes 100644 and 100755. Each form that is not understood has a code of its own.
 ///
 /// - Paths are judged before any content: [`PatchFault`] tells what is refused.
-/// - The prefixes `a/` and `b/` are recognised by both sides of a header, or by its `diff --git` line. Without either
-///   the paths are as they stand. What could be read both ways is refused.
+/// - The prefixes `a/` and `b/`, and the others that git gives, are recognised by both sides of a header, or by its
+///   `diff --git` line. Without either the paths are as they stand. What could be read both ways is refused.
+/// - A rename is told by `rename from` and `rename to`, which carry no prefix; nothing else is one.
+/// - A hunk may leave out where it stands (`@@`, `@@ ... @@`, `@@ fn main() {`); it must be at the only place then.
 /// - The line counts of a hunk are those of its body. Where its header says otherwise that is a warning, unless it
 ///   cannot be told then where the body ends.
 /// - An empty line in a body is context that lost its space. Blank lines between hunks and files mean nothing.
@@ -83,29 +84,31 @@ fn check_form(header: &Header, hunks: &[Hunk]) -> Result<(), PatchFault> {
     match header.operation {
         Operation::Create { .. } if !only(LineKind::Added) => Err(PatchFault::CreateForm),
         Operation::Delete { .. } if !only(LineKind::Removed) => Err(PatchFault::DeleteForm),
-        Operation::Create { .. } | Operation::Delete { .. } | Operation::Modify { .. } => Ok(()),
+        Operation::Create { .. }
+        | Operation::Delete { .. }
+        | Operation::Modify { .. }
+        | Operation::Rename { .. } => Ok(()),
     }
 }
 
-/// Settles the paths: all headers of a patch carry prefixes or none does, and no path stands twice.
+/// Settles the paths: all headers of a patch carry prefixes or none does, and no file stands twice.
 fn settle_prefixes(sections: Vec<Section>) -> Result<Vec<FilePatch>, PatchError> {
     let any = |prefix| sections.iter().any(|section| section.header.prefix == prefix);
     let (carried, bare) = (any(Prefix::Carried), any(Prefix::Bare));
-    let mut paths = BTreeSet::new();
+    let mut once = Once::default();
     let mut files = Vec::with_capacity(sections.len());
     for Section { at, header, hunks } in sections {
         if bare && header.prefix != Prefix::Bare {
             return Err(PatchError::at(at, PatchFault::PrefixAmbiguous));
         }
-        if !paths.insert(header.path.clone()) {
-            return Err(PatchError::at(at, PatchFault::DuplicatePath));
-        }
-        files.push(FilePatch {
+        let file = FilePatch {
             path: header.path,
             other_reading: header.unstripped.filter(|_| !carried),
             operation: header.operation,
             hunks,
-        });
+        };
+        once.admit(&file).map_err(|fault| PatchError::at(at, fault))?;
+        files.push(file);
     }
     Ok(files)
 }
