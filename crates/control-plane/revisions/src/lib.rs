@@ -7,6 +7,7 @@
 
 mod cache;
 mod difference;
+mod side_by_side;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use ambit_revision::{Contents, DiffError, FileKind, Tree, TreeFile};
 use bytes::Bytes;
 
 use crate::cache::TreeCache;
+use crate::side_by_side::side_by_side;
 
 /// Keeps and reads source trees.
 #[derive(Clone)]
@@ -106,8 +108,8 @@ impl Revisions {
             if wanted.is_empty() {
                 break;
             }
-            for object in wanted {
-                let bytes = self.blobs.get(scope, object, DIRECTORY_LIMIT).await.map_err(blob)?;
+            let read = side_by_side(wanted, |object| self.blobs.get(scope, object, DIRECTORY_LIMIT));
+            for bytes in read.await.map_err(blob)? {
                 loader.supply(&bytes).map_err(load)?;
             }
         }
