@@ -123,10 +123,7 @@ impl Tree {
     fn directory(&self, path: Option<&RepoPath>) -> Option<&Directory> {
         let mut directory = self.root.as_ref();
         for name in path.iter().flat_map(|path| path.components()) {
-            match directory.get(name) {
-                Some(Node::Directory(below)) => directory = below,
-                Some(Node::File(_)) | None => return None,
-            }
+            directory = directory.below(name)?;
         }
         Some(directory)
     }
@@ -135,6 +132,19 @@ impl Tree {
     #[must_use]
     pub fn files(&self) -> Files<'_> {
         Files::of(&self.root)
+    }
+
+    /// The file at `under`, or every file below it, in the same order. The cost grows with what is below, not with the
+    /// tree.
+    #[must_use]
+    pub fn files_under(&self, under: &RepoPath) -> Files<'_> {
+        let above = under.parent();
+        let mut directory = Some(&self.root);
+        for name in above.iter().flat_map(RepoPath::components) {
+            directory = directory.and_then(|directory| directory.below(name));
+        }
+        let name = under.components().next_back();
+        Files::at(under, directory.zip(name).and_then(|(directory, name)| directory.get(name)))
     }
 
     /// This tree with some paths changed: to a file, or to nothing.
@@ -181,11 +191,8 @@ fn collect(directory: &Directory, stored: Option<&Directory>, objects: &mut BTre
     objects.insert(directory.digest(), directory.object());
     for (name, node) in directory.entries() {
         if let Node::Directory(below) = node {
-            let stored = match stored.and_then(|stored| stored.get(name.as_bytes())) {
-                Some(Node::Directory(stored)) => Some(stored.as_ref()),
-                Some(Node::File(_)) | None => None,
-            };
-            collect(below, stored, objects);
+            let stored = stored.and_then(|stored| stored.below(name.as_bytes()));
+            collect(below, stored.map(Arc::as_ref), objects);
         }
     }
 }
