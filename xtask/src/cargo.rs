@@ -5,6 +5,9 @@ use std::process::{Command, Output, Stdio};
 
 use crate::failure::Failure;
 
+/// The profile of everything that tests run. Its outputs lie beside those of a release, which stay as users get them.
+pub(crate) const TESTED: &str = "tested";
+
 /// Cargo, in `directory`: the one that runs this task where it says so.
 pub(crate) fn cargo(directory: &Path) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

@@ -1,4 +1,4 @@
-//! The tasks of the workspace: `cargo xtask check | test | requirements | bench`.
+//! The tasks of the workspace: `cargo xtask check | test | requirements | fuzz | bench`.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool that people read prints what it found")]
@@ -8,6 +8,7 @@ mod bench;
 mod cargo;
 mod check;
 mod failure;
+mod fuzz;
 mod metadata;
 mod requirements;
 mod rust_text;
@@ -23,8 +24,9 @@ use verdict::Verdict;
 
 const USAGE: &str = "\
 cargo xtask check [RULE...]               the rules of this workspace; without names, all of them
-cargo xtask test [--install] [-- FILTER]  every test, the cheap rules, and ten breaks replayed
+cargo xtask test [--install] [-- FILTER]  every test, the cheap rules, some fuzzing, and ten breaks replayed
 cargo xtask requirements [--list | --replay N | --replay-all | --row ROW] [--seed S]
+cargo xtask fuzz [PROPERTY...] [--seconds N] [--seed S] [--keep]
 cargo xtask bench [NAME...] [--rounds N] [--seed S] [--update]";
 
 fn main() -> ExitCode {
@@ -47,6 +49,7 @@ fn run(words: &[String]) -> Result<Verdict, Failure> {
         "check" => check::run(rest),
         "test" => test::run(rest),
         "requirements" => requirements::run(rest),
+        "fuzz" => fuzz::run(rest),
         "bench" => bench::run(rest),
         other => Err(Failure::new(format!("there is no task {other:?}\n{USAGE}"))),
     }

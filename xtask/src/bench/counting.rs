@@ -61,6 +61,9 @@ pub(super) type Counted = Result<BTreeMap<String, u64>, String>;
 
 /// Counts what an arm does. An arm that is absent has no counts and no reason.
 pub(super) fn count(operation: &Operation, plan: &ArmPlan, ground: &Ground) -> Result<Counted, Failure> {
+    if !operation.traced {
+        return Ok(Err("its calls are not counted".to_owned()));
+    }
     if !cargo::answers("strace", &["-V"]) {
         return Ok(Err("not counted: strace is not installed".to_owned()));
     }

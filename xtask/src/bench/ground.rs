@@ -62,6 +62,34 @@ impl Ground {
         Ok(command)
     }
 
+    /// An arm on a tree that lies on disk: `kind` is how many files it has.
+    pub(super) fn own_on_tree(&self, arm: &str, kind: &str) -> Result<Command, Failure> {
+        let tree = self.tree(kind)?;
+        let mut command = self.own(arm)?;
+        command.arg("--tree").arg(tree);
+        Ok(command)
+    }
+
+    /// The same for our program as a process, which is built first.
+    pub(super) fn process_on_tree(&self, arm: &str, kind: &str) -> Result<Command, Failure> {
+        let build = ["build", "--release", "--quiet", "--package", "ambit", "--bin", "ambit"];
+        cargo::text(cargo::cargo(&self.root).args(build))?;
+        let mut command = self.own_on_tree(arm, kind)?;
+        command.arg("--program").arg(self.target.join("release/ambit"));
+        Ok(command)
+    }
+
+    /// Where a tree lies. It is written where it is not there yet.
+    fn tree(&self, kind: &str) -> Result<PathBuf, Failure> {
+        Ok(cargo::text(&mut self.product(&["tree", kind])?)?.trim_end().into())
+    }
+
+    /// An arm of ours on such a tree.
+    pub(super) fn product_on_tree(&self, words: &[&str], kind: &str) -> Result<Command, Failure> {
+        self.tree(kind)?;
+        self.product(words)
+    }
+
     /// The root of the image, captured where it is not there yet.
     fn image(&self) -> Result<&Path, Failure> {
         once(&self.image, || Ok(cargo::text(&mut self.product(&["image"])?)?.trim_end().into()))

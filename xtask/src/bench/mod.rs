@@ -9,7 +9,9 @@ mod noise;
 mod operations;
 mod peers;
 mod report;
+mod repository;
 mod rounds;
+mod source;
 mod statistics;
 
 use std::fs;
@@ -21,20 +23,25 @@ use crate::seeded::fresh_seed;
 use crate::verdict::Verdict;
 use crate::workspace::Workspace;
 use ground::Ground;
-use operations::{OPERATIONS, Operation};
+use operations::{Operation, operations};
 
 pub(crate) fn run(words: &[String]) -> Result<Verdict, Failure> {
     let mut arguments = Arguments::new(words);
     if let Some(arm) = arguments.value("--answer")? {
-        let image = arguments.value("--image")?.map(PathBuf::from);
+        let mut place = |name| Ok::<_, Failure>(arguments.value(name)?.map(PathBuf::from));
+        let (image, tree, program) = (place("--image")?, place("--tree")?, place("--program")?);
         arguments.rest()?;
-        return peers::answer(&arm, image.as_deref()).map(|()| Verdict::Green);
+        let start = match tree {
+            Some(tree) => repository::answer(&arm, &tree, program.as_deref())?,
+            None => peers::start(&arm, image.as_deref())?,
+        };
+        return arm::answer(start).map(|()| Verdict::Green);
     }
     let rounds = arguments.number("--rounds")?;
     let seed = arguments.number("--seed")?.unwrap_or_else(fresh_seed);
     let update = arguments.flag("--update");
     let chosen = choose(&arguments.names()?)?;
-    if update && chosen.len() != OPERATIONS.len() {
+    if update && chosen.len() != operations().count() {
         return Err(Failure::new("--update writes all operations anew: name none"));
     }
 
@@ -59,15 +66,13 @@ pub(crate) fn run(words: &[String]) -> Result<Verdict, Failure> {
 }
 
 fn choose(names: &[String]) -> Result<Vec<&'static Operation>, Failure> {
-    if let Some(unknown) =
-        names.iter().find(|name| OPERATIONS.iter().all(|operation| operation.name != **name))
-    {
-        let known: Vec<_> = OPERATIONS.iter().map(|operation| operation.name).collect();
+    if let Some(unknown) = names.iter().find(|name| operations().all(|operation| operation.name != **name)) {
+        let known: Vec<_> = operations().map(|operation| operation.name).collect();
         return Err(Failure::new(format!(
             "there is no operation {unknown:?}; there are {}",
             known.join(", ")
         )));
     }
     let wanted = |operation: &&Operation| names.is_empty() || names.iter().any(|name| name == operation.name);
-    Ok(OPERATIONS.iter().filter(wanted).collect())
+    Ok(operations().filter(wanted).collect())
 }

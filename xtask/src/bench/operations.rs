@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::peers;
+use super::{peers, source};
 use crate::failure::Failure;
 
 pub(super) use super::ground::Ground;
@@ -14,6 +14,8 @@ pub(super) struct Operation {
     pub(super) rounds: usize,
     /// How often an arm performs it in one turn.
     pub(super) performances: usize,
+    /// Whether what it asks of the kernel is counted; with very many calls, counting them takes minutes.
+    pub(super) traced: bool,
     /// What is brought about before each performance, outside the time.
     pub(super) before: fn(&Ground) -> Result<(), Failure>,
     pub(super) arms: &'static [ArmPlan],
@@ -63,11 +65,11 @@ pub(super) enum Bound {
     AtLeast(f64),
 }
 
-const fn at_most(over: &'static str, under: &'static str, ratio: f64) -> Goal {
+pub(super) const fn at_most(over: &'static str, under: &'static str, ratio: f64) -> Goal {
     Goal { over, under, bound: Bound::AtMost(ratio) }
 }
 
-const fn at_least(over: &'static str, under: &'static str, ratio: f64) -> Goal {
+pub(super) const fn at_least(over: &'static str, under: &'static str, ratio: f64) -> Goal {
     Goal { over, under, bound: Bound::AtLeast(ratio) }
 }
 
@@ -162,7 +164,12 @@ static COMMIT_64: [ArmPlan; 3] = [
     ArmPlan { name: "raw-sqlite", role: Role::Peer, lacks: RAW, program: |_| Ok(peers::raw_sqlite(64)) },
 ];
 
-const NOTHING: fn(&Ground) -> Result<(), Failure> = |_| Ok(());
+pub(super) const NOTHING: fn(&Ground) -> Result<(), Failure> = |_| Ok(());
+
+/// All that is measured.
+pub(super) fn operations() -> impl Iterator<Item = &'static Operation> {
+    OPERATIONS.iter().chain(source::OPERATIONS)
+}
 
 pub(super) static OPERATIONS: &[Operation] = &[
     Operation {
@@ -170,6 +177,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         says: "start /bin/true and wait for it",
         rounds: 30,
         performances: 5,
+        traced: true,
         before: NOTHING,
         arms: &SPAWN,
         goals: &[],
@@ -179,6 +187,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         says: "a fresh sandbox to the first output, where a guest waits for a run; the image was read before",
         rounds: 30,
         performances: 1,
+        traced: true,
         before: NOTHING,
         arms: &FRESH_WAITING,
         goals: &[at_most("ambit", "exec", 1.15), at_least("bwrap", "ambit", 4.0)],
@@ -188,6 +197,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         says: "a fresh sandbox to the first output, made from nothing; the image was read before",
         rounds: 30,
         performances: 1,
+        traced: true,
         before: NOTHING,
         arms: &FRESH,
         goals: &[at_most("ambit", "exec", 1.8), at_least("bwrap", "ambit", 2.5)],
@@ -197,6 +207,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         says: "a fresh sandbox to the first output, made from nothing; no file of the image is in memory",
         rounds: 10,
         performances: 1,
+        traced: true,
         before: Ground::forget_image,
         arms: &FRESH,
         goals: &[],
@@ -206,6 +217,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         says: "one more command in a running sandbox, 5 ms after the one before",
         rounds: 30,
         performances: 2,
+        traced: true,
         before: NOTHING,
         arms: &EXEC,
         goals: &[at_most("ambit", "exec", 1.05)],
@@ -215,6 +227,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         says: "one more command in a running sandbox, right after the one before",
         rounds: 30,
         performances: 2,
+        traced: true,
         before: NOTHING,
         arms: &EXEC_AGAIN,
         goals: &[],
@@ -224,6 +237,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         says: "one governed step without a gate: the agent's answer is read, assessed and decided, its patch applied and kept, and the next turn offered",
         rounds: 15,
         performances: 1,
+        traced: true,
         before: NOTHING,
         arms: &STEP,
         goals: &[],
@@ -233,6 +247,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         says: "one record of 450 bytes made durable",
         rounds: 30,
         performances: 5,
+        traced: true,
         before: NOTHING,
         arms: &COMMIT,
         goals: &[at_most("ambit", "append", 1.1), at_least("raw-sqlite", "ambit", 2.5)],
@@ -242,6 +257,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         says: "64 runs make one record of 450 bytes durable at the same time",
         rounds: 15,
         performances: 1,
+        traced: true,
         before: NOTHING,
         arms: &COMMIT_64,
         goals: &[],
@@ -256,9 +272,9 @@ mod tests {
 
     #[test]
     fn names_are_told_apart() {
-        let names: BTreeSet<&str> = OPERATIONS.iter().map(|operation| operation.name).collect();
-        assert_eq!(names.len(), OPERATIONS.len());
-        for operation in OPERATIONS {
+        let names: BTreeSet<&str> = operations().map(|operation| operation.name).collect();
+        assert_eq!(names.len(), operations().count());
+        for operation in operations() {
             let arms: BTreeSet<&str> = operation.arms.iter().map(|arm| arm.name).collect();
             assert_eq!(arms.len(), operation.arms.len(), "{}", operation.name);
         }
@@ -266,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_goal_names_two_arms_of_its_operation() {
-        for operation in OPERATIONS {
+        for operation in operations() {
             for goal in operation.goals {
                 let is_there = |name| operation.arms.iter().any(|arm| arm.name == name);
                 assert!(is_there(goal.over) && is_there(goal.under), "{}", operation.name);

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::arm::{self, Arm, Closure, Start};
@@ -17,10 +18,10 @@ const RECORD_BYTES: usize = 450;
 /// What is waited for before output counts as there.
 const OUTPUT: &[u8] = b"ready\n";
 
-/// Performs an arm as a child of the harness.
-pub(super) fn answer(name: &str, image: Option<&Path>) -> Result<(), Failure> {
+/// Makes an arm ready, in a child of the harness.
+pub(super) fn start(name: &str, image: Option<&Path>) -> Result<Start, Failure> {
     let in_image = || image.ok_or_else(|| Failure::new(format!("the arm {name} needs --image")));
-    let start = match name {
+    Ok(match name {
         "spawn" => always(|| succeed(&mut Command::new("/bin/true"))),
         "spawn-shell" => always(|| succeed(Command::new("/bin/sh").args(["-c", "/bin/true; exit $?"]))),
         "bare" => bare(in_image()?)?,
@@ -32,8 +33,7 @@ pub(super) fn answer(name: &str, image: Option<&Path>) -> Result<(), Failure> {
         "write-append" => write_append()?,
         "git-commit" => git_commit()?,
         other => return Err(Failure::new(format!("there is no arm {other:?}"))),
-    };
-    arm::answer(start)
+    })
 }
 
 /// Records into SQLite, by Python, whose module for it is the library itself with little around it.
@@ -43,7 +43,7 @@ pub(super) fn raw_sqlite(commits: u32) -> Command {
     command
 }
 
-fn always(operation: impl FnMut() -> Result<(), Failure> + 'static) -> Start {
+pub(super) fn always(operation: impl FnMut() -> Result<(), Failure> + 'static) -> Start {
     Start::Ready(Box::new(Closure(operation)))
 }
 
@@ -80,7 +80,7 @@ fn bare(image: &Path) -> Result<Start, Failure> {
 
 /// A program of this machine by its whole path: looking for it is no part of what is measured. One that is nowhere keeps
 /// its name, and cannot be started.
-fn installed(name: &str) -> Command {
+pub(super) fn installed(name: &str) -> Command {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found =
         std::env::split_paths(&path).map(|directory| directory.join(name)).find(|path| path.is_file());
@@ -162,12 +162,14 @@ fn child_that_runs(parent: u32, name: &str) -> Option<u32> {
     None
 }
 
-/// A directory of this process in the working directory, removed with this value.
-struct Scratch(PathBuf);
+/// A new directory in the working directory, removed with this value.
+pub(super) struct Scratch(pub(super) PathBuf);
 
 impl Scratch {
-    fn make() -> Result<Self, Failure> {
-        let path = Path::new(".").join(format!("arm-{}", std::process::id()));
+    pub(super) fn make() -> Result<Self, Failure> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = Path::new(".").join(format!("arm-{}-{number}", std::process::id()));
         fs::create_dir_all(&path).map_err(Failure::at("make", &path))?;
         fs::canonicalize(&path).map(Self).map_err(Failure::at("find", &path))
     }
@@ -185,7 +187,7 @@ impl Drop for Scratch {
     }
 }
 
-fn unwritten(cause: std::io::Error) -> Failure {
+pub(super) fn unwritten(cause: std::io::Error) -> Failure {
     Failure::caused("an arm could not write", cause)
 }
 
@@ -276,8 +278,8 @@ mod tests {
 
     #[test]
     fn an_arm_that_nobody_knows_or_that_lacks_its_image_is_refused() {
-        assert!(answer("no-such-arm", None).is_err());
-        assert!(answer("bwrap", None).is_err());
+        assert!(start("no-such-arm", None).is_err());
+        assert!(start("bwrap", None).is_err());
     }
 
     #[test]

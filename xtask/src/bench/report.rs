@@ -293,6 +293,7 @@ mod tests {
         says: "do it",
         rounds: 10,
         performances: 1,
+        traced: true,
         before: |_| Ok(()),
         arms: &ARMS,
         goals: &[

@@ -59,11 +59,16 @@ pub(super) const EDGES: &[Edges] = &[
     ("ambit-blueprint", &["ambit-ids", "ambit-canonical", "ambit-policy"]),
     ("ambit-oracle", &["ambit-ids", "ambit-policy"]),
     ("ambit-run", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-blueprint"]),
-    ("ambit-evidence", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-run"]),
+    (
+        "ambit-evidence",
+        &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-revision", "ambit-run"],
+    ),
     ("ambit-ports", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-run"]),
     ("ambit-agent-models", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-ports"]),
     ("ambit-agent-scripted", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-ports"]),
     ("ambit-blobs", &["ambit-ids", "ambit-ports"]),
+    ("ambit-git-export", &["ambit-ids", "ambit-revision", "ambit-ports"]),
+    ("ambit-git-mirror", &["ambit-ids"]),
     ("ambit-images", &["ambit-ids", "ambit-canonical", "ambit-ports"]),
     ("ambit-policy-rules", &["ambit-ids", "ambit-policy", "ambit-blueprint", "ambit-ports"]),
     ("ambit-project-survey", &["ambit-ids", "ambit-canonical", "ambit-blueprint"]),
@@ -144,6 +149,7 @@ pub(super) const EDGES: &[Edges] = &[
         ],
     ),
     ("ambit-conformance", &["ambit-ids", "ambit-canonical", "ambit-gates", "ambit-run", "ambit-ports"]),
+    ("ambit-fuzz", &["ambit-ids", "ambit-revision"]),
     ("ambit-model-server", &[]),
     (
         "ambit-simulation",
@@ -180,6 +186,7 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-agent-models",
             "ambit-agent-scripted",
             "ambit-blobs",
+            "ambit-git-export",
             "ambit-images",
             "ambit-policy-rules",
             "ambit-project-survey",
@@ -203,7 +210,9 @@ pub(super) const EDGES: &[Edges] = &[
 /// Dev-dependencies on crates of ours that the crate does not have as normal ones; what lies in [`FOR_EVERY_TEST`] needs
 /// no line.
 pub(super) const DEV_EDGES: &[Edges] = &[
+    ("ambit", &["ambit-git-mirror"]),
     ("ambit-agent-models", &["ambit-run"]),
+    ("ambit-broker", &["ambit-source-directory"]),
     ("ambit-images", &["ambit-gates", "ambit-runtime-system", "ambit-sandbox-linux"]),
     ("ambit-orchestrator", &["ambit-policy-rules"]),
     (
@@ -226,14 +235,14 @@ pub(super) const DOMAIN_EXTERNAL: &[Edges] = &[
     ("ambit-canonical", &["serde", "serde_json", "serde_json_canonicalizer", "thiserror"]),
     ("ambit-policy", &["serde", "thiserror"]),
     ("ambit-gates", &["serde"]),
-    ("ambit-revision", &["memchr", "serde", "similar", "thiserror"]),
+    ("ambit-revision", &["memchr", "serde", "similar", "thiserror", "unicode-normalization"]),
     (
         "ambit-blueprint",
         &["saphyr-parser", "serde", "serde_json", "serde_path_to_error", "strsim", "thiserror"],
     ),
     ("ambit-oracle", &["serde_json", "thiserror", "toml"]),
     ("ambit-run", &["serde", "serde_json", "thiserror"]),
-    ("ambit-evidence", &["ed25519-dalek", "serde", "thiserror"]),
+    ("ambit-evidence", &["ed25519-dalek", "serde", "serde_json", "thiserror"]),
 ];
 
 /// A dependency with a price, and the only crates that may name it.

@@ -1,7 +1,7 @@
 //! Rules that other tools hold.
 
 use super::finding::{Answer, Finding};
-use crate::cargo;
+use crate::cargo::{self, TESTED};
 use crate::failure::Failure;
 use crate::workspace::Workspace;
 
@@ -19,7 +19,8 @@ pub(super) fn format(workspace: &Workspace) -> Result<Answer, Failure> {
 pub(super) fn clippy(workspace: &Workspace) -> Result<Answer, Failure> {
     let words = [
         "clippy",
-        "--release",
+        "--profile",
+        TESTED,
         "--workspace",
         "--all-targets",
         "--locked",

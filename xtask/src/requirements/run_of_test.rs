@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::proofs::TestName;
 use super::scratch::Scratch;
-use crate::cargo;
+use crate::cargo::{self, TESTED};
 use crate::failure::Failure;
 use crate::workspace::Workspace;
 
@@ -40,9 +40,8 @@ pub(super) fn run(
     let also = file.try_clone().map_err(Failure::at("write", &log))?;
     let mut command = cargo::cargo(&scratch.tree);
     command
-        .args(["test", "--release", "--package", &first.package])
+        .args(["test", "--profile", TESTED, "--package", &first.package])
         .args(&first.target)
-        .args(unoptimized(workspace))
         .args(["--", "--exact"])
         .args(tests.iter().map(|test| &test.name))
         .env("CARGO_TARGET_DIR", &scratch.target)
@@ -57,14 +56,6 @@ pub(super) fn run(
     let status = wait(child, LIMIT)?;
     let said = std::fs::read(&log).map_err(Failure::at("read", &log))?;
     Ok(ending(status, &String::from_utf8_lossy(&said), tests.len()))
-}
-
-/// Leaves the project's own crates unoptimized. What is broken runs once, and to compile it well takes ten times as long
-/// as that; outside crates stay as the tests have built them.
-fn unoptimized(workspace: &Workspace) -> impl Iterator<Item = String> {
-    workspace.packages.iter().flat_map(|package| {
-        ["--config".to_owned(), format!("profile.release.package.{}.opt-level=0", package.name)]
-    })
 }
 
 fn ending(status: Option<ExitStatus>, said: &str, expected: usize) -> Ending {

@@ -1,4 +1,5 @@
-//! `cargo xtask test`: every test, the cheap rules, and a sample of breaks replayed.
+//! `cargo xtask test`: every test, the cheap rules, the fuzzed properties for some seconds, and a sample of breaks
+//! replayed.
 
 mod locked;
 mod needs;
@@ -12,7 +13,7 @@ use crate::failure::Failure;
 use crate::seeded::seed_of;
 use crate::verdict::Verdict;
 use crate::workspace::Workspace;
-use crate::{check, requirements};
+use crate::{check, fuzz, requirements};
 use tally::Tally;
 
 /// Breaks replayed after the tests.
@@ -20,10 +21,14 @@ const BREAKS: u64 = 10;
 /// After this no further break is begun: the whole must end within 25 minutes, also where the last one takes its time.
 const BREAKS_UNTIL: Duration = Duration::from_secs(17 * 60);
 
+/// For how long each fuzzed property is tried, in seconds.
+const FUZZ_SECONDS: u64 = 5;
+
 /// What the parts answered; `None` where one was not asked.
 struct Parts {
     tests: Verdict,
     rules: Option<Verdict>,
+    fuzz: Option<Verdict>,
     breaks: Option<Verdict>,
 }
 
@@ -40,16 +45,19 @@ pub(crate) fn run(words: &[String]) -> Result<Verdict, Failure> {
     let missing = if install { needs::install_missing(&workspace)? } else { needs::missing(&workspace) };
     let (ended_well, tally) = output::run_tests(&workspace, &filter)?;
     let tests = Verdict::green_if(ended_well && tally.ran() > 0).and(cases_verdict(&workspace, &tally));
-    let mut parts = Parts { tests, rules: None, breaks: None };
+    let mut parts = Parts { tests, rules: None, fuzz: None, breaks: None };
     if filter.is_empty() {
         parts.rules = Some(check::run_cheap(&workspace)?);
+        if fuzz::can_run() {
+            parts.fuzz = Some(fuzz::bounded(&workspace, FUZZ_SECONDS, seed)?);
+        }
         if parts.tests == Verdict::Green {
             let deadline = started + BREAKS_UNTIL;
             parts.breaks = Some(requirements::replay_sample(&workspace, BREAKS, seed, deadline)?);
         }
     }
     close(&tally, &missing, &parts, started.elapsed());
-    Ok([parts.rules, parts.breaks].into_iter().flatten().fold(parts.tests, Verdict::and))
+    Ok([parts.rules, parts.fuzz, parts.breaks].into_iter().flatten().fold(parts.tests, Verdict::and))
 }
 
 /// Red where cases are required and were not there.
@@ -73,7 +81,8 @@ fn close(tally: &Tally, missing: &[&needs::Need], parts: &Parts, took: Duration)
         Some(Verdict::Red) => "RED",
         None => "not asked",
     };
-    println!("tests {}, rules {}, breaks {}", said(Some(parts.tests)), said(parts.rules), said(parts.breaks));
+    let [tests, rules, fuzz, breaks] = [Some(parts.tests), parts.rules, parts.fuzz, parts.breaks].map(said);
+    println!("tests {tests}, rules {rules}, fuzz {fuzz}, breaks {breaks}");
     println!("{}", tally.closing_line());
     println!("took {} s", took.as_secs());
 }

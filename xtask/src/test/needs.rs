@@ -32,6 +32,11 @@ const NEEDS: &[Need] = &[
         tests: "nothing can be linked without it",
     },
     Need {
+        name: "a C++ compiler",
+        source: Source::Machine { found_by: &["c++", "--version"], apt: &["g++"] },
+        tests: "nothing is fuzzed: libFuzzer cannot be linked",
+    },
+    Need {
         name: "git",
         source: Source::Machine { found_by: &["git", "--version"], apt: &["git"] },
         tests: "the rules and the tests that compare with git are skipped by name",
@@ -114,6 +119,15 @@ const NEEDS: &[Need] = &[
             lock: "crates/bins/ambit/tests/packages/crates.lock",
         }),
         tests: "tests in which runs mend them are skipped by name",
+    },
+    Need {
+        name: "every release of three packages",
+        source: Source::Locked(Locked {
+            form: Form::Node,
+            folder: "test-packages/releases",
+            lock: "crates/adapters/git-export/tests/releases/package-lock.json",
+        }),
+        tests: "tests in which their history goes to git and back are skipped by name",
     },
     Need {
         name: "unshare",

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 
 use super::tally::Tally;
-use crate::cargo;
+use crate::cargo::{self, TESTED};
 use crate::failure::Failure;
 use crate::workspace::Workspace;
 
@@ -21,7 +21,16 @@ pub(super) fn run_tests(workspace: &Workspace, filter: &[String]) -> Result<(boo
     let (reader, writer) = std::io::pipe().map_err(broken_pipe)?;
     let mut command = cargo::cargo(&workspace.root);
     command
-        .args(["test", "--release", "--workspace", "--locked", "--no-fail-fast", "--", "--show-output"])
+        .args([
+            "test",
+            "--profile",
+            TESTED,
+            "--workspace",
+            "--locked",
+            "--no-fail-fast",
+            "--",
+            "--show-output",
+        ])
         .args(filter)
         .stdout(writer.try_clone().map_err(broken_pipe)?)
         .stderr(writer);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use ambit_ids::{ByteCount, RepoPath};
 use ambit_ports::blobs::BlobError;
 
-use crate::EntryPath;
+use crate::{EntryPath, ImportError};
 
 /// Why a tree was not written. Nothing stands under the name of the directory that did not stand there before.
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +15,24 @@ pub enum ExportError {
         /// The directory.
         path: PathBuf,
     },
+    /// Something has the name already.
+    #[error("{} exists; nothing was written. Name a directory that does not exist", path.display())]
+    Exists {
+        /// The name.
+        path: PathBuf,
+    },
+    /// The directory would lie within the one that is only read.
+    #[error(
+        "{} lies within the directory that is read; nothing was written. Name a directory outside of it",
+        path.display()
+    )]
+    WithinSource {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The directory that the contents come from cannot be read.
+    #[error("a content could not be read from where it lies; nothing was kept")]
+    Source(#[source] ImportError),
     /// There cannot be a directory of this name.
     #[error(
         "{} cannot become a directory; nothing was written. Name a new directory in one that exists; a symbolic link \
@@ -80,6 +98,9 @@ impl ExportError {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::NotEmpty { .. } => "EXPORT_NOT_EMPTY",
+            Self::Exists { .. } => "EXPORT_EXISTS",
+            Self::WithinSource { .. } => "EXPORT_WITHIN_SOURCE",
+            Self::Source(source) => source.code(),
             Self::NotADirectory { .. } => "EXPORT_NOT_A_DIRECTORY",
             Self::Unwritable { .. } => "EXPORT_UNWRITABLE",
             Self::Collision { .. } => "EXPORT_COLLISION",

@@ -16,6 +16,9 @@
 //! - Whatever else a directory can hold (a socket, a pipe, a device, a file past a limit or one that cannot be read) is
 //!   refused by its name. Nothing is dropped in silence.
 //!
+//! [`measure`] tells the tree that an import would give and keeps nothing, and [`look`] tells of some paths alone what
+//! stands there, without reading anything else.
+//!
 //! [`export`] writes a tree to a directory that did not exist or was empty, and importing it again gives the same tree,
 //! but for what its own `.gitignore` files leave out.
 
@@ -29,17 +32,25 @@ mod import;
 mod import_error;
 mod keep;
 pub mod limits;
+mod look;
 mod made;
+mod measure;
 mod open;
 mod options;
 mod path;
+mod source_files;
 mod staging;
 mod walk;
 mod write;
+mod write_new;
 
 pub use export::{Exported, export};
 pub use export_error::ExportError;
 pub use import::{Imported, files, import};
 pub use import_error::{ImportError, SpecialFile};
+pub use look::{Looked, look};
+pub use measure::{Measured, measure};
 pub use options::{IgnoreFiles, ImportOptions};
 pub use path::EntryPath;
+pub use source_files::SourceFiles;
+pub use write_new::write_new;

@@ -2,6 +2,8 @@
 
 /// The most bytes that all files of an imported directory may have together.
 pub const CONTENT_BYTES: u64 = 8 << 30;
+/// The most bytes that the files at the paths that are looked at may have together: they are held in memory.
+pub const LOOKED_BYTES: u64 = 1 << 30;
 /// The largest `.gitignore` file.
 pub const IGNORE_FILE_BYTES: usize = 256 << 10;
 /// The most rules of `.gitignore` files that may be in force at one place.

@@ -15,7 +15,7 @@ use crate::made;
 use crate::open::{self, Fault, Listed, OpenFile};
 use crate::{EntryPath, IgnoreFiles, ImportError, ImportOptions, SpecialFile};
 
-const IGNORE_FILE: &CStr = c".gitignore";
+pub(crate) const IGNORE_FILE: &CStr = c".gitignore";
 
 /// What was met and not taken.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,12 +30,7 @@ pub(crate) fn walk(
     options: ImportOptions,
     found: &Sender<Found>,
 ) -> Result<LeftOut, ImportError> {
-    let top = open::top(dir).map_err(|errno| match errno {
-        Errno::NOENT | Errno::NOTDIR | Errno::LOOP => {
-            ImportError::NotADirectory { path: dir.to_owned(), source: errno.into() }
-        }
-        _ => ImportError::Unreadable { path: EntryPath::top(), source: errno.into() },
-    })?;
+    let top = open_top(dir)?;
     let mut walk = Walk {
         options,
         found,
@@ -46,6 +41,16 @@ pub(crate) fn walk(
     };
     walk.directory(&top, &EntryPath::top())?;
     Ok(walk.left_out)
+}
+
+/// Opens the directory that is read.
+pub(crate) fn open_top(dir: &Path) -> Result<OwnedFd, ImportError> {
+    open::top(dir).map_err(|errno| match errno {
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP => {
+            ImportError::NotADirectory { path: dir.to_owned(), source: errno.into() }
+        }
+        _ => ImportError::Unreadable { path: EntryPath::top(), source: errno.into() },
+    })
 }
 
 struct Walk<'a> {
@@ -132,7 +137,7 @@ impl Walk<'_> {
         }
         let place = RepoPath::from_bytes(path.as_bytes())
             .map_err(|source| ImportError::PathRefused { path: path.clone(), source })?;
-        let kind = match file_type {
+        match file_type {
             FileType::Directory => {
                 let directory = open::directory(parent, entry.name.as_c_str());
                 let directory = directory.map_err(|errno| failed(errno.into()))?;
@@ -142,21 +147,16 @@ impl Walk<'_> {
                     self.left_out.ignored = self.left_out.ignored.saturating_add(1);
                     return Ok(None);
                 }
-                return Ok(Some(directory));
+                Ok(Some(directory))
             }
-            FileType::RegularFile => return self.file(parent, path, place, entry).map(|()| None),
+            FileType::RegularFile => self.file(parent, path, place, entry).map(|()| None),
             FileType::Symlink => {
                 let target = open::link_target(parent, &entry.name).map_err(failed)?;
                 self.give(place, FileKind::Link, Content::Whole(target.into()))?;
-                return Ok(None);
+                Ok(None)
             }
-            FileType::Fifo => SpecialFile::Pipe,
-            FileType::Socket => SpecialFile::Socket,
-            FileType::CharacterDevice => SpecialFile::CharacterDevice,
-            FileType::BlockDevice => SpecialFile::BlockDevice,
-            FileType::Unknown => SpecialFile::Unknown,
-        };
-        Err(ImportError::SpecialFile { path: path.clone(), kind })
+            special => Err(special_file(path, special)),
+        }
     }
 
     fn file(
@@ -216,7 +216,7 @@ fn stream(file: &mut OpenFile, path: &EntryPath, pieces: &Sender<Piece>) -> Resu
     give(Piece::End)
 }
 
-fn read_ignore_file(
+pub(crate) fn read_ignore_file(
     directory: &OwnedFd,
     path: &EntryPath,
     entry: &Listed,
@@ -234,8 +234,20 @@ fn read_ignore_file(
     Ok(ignore::parse(&file.whole(IGNORE_FILE_BYTES).map_err(failed)?))
 }
 
+/// That an entry is of a kind that no tree can hold.
+pub(crate) fn special_file(path: &EntryPath, file_type: FileType) -> ImportError {
+    let kind = match file_type {
+        FileType::Fifo => SpecialFile::Pipe,
+        FileType::Socket => SpecialFile::Socket,
+        FileType::CharacterDevice => SpecialFile::CharacterDevice,
+        FileType::BlockDevice => SpecialFile::BlockDevice,
+        _ => SpecialFile::Unknown,
+    };
+    ImportError::SpecialFile { path: path.clone(), kind }
+}
+
 /// What an entry is: as its directory said where it did, and asked anew where that proved wrong.
-fn type_of(parent: &OwnedFd, entry: &Listed, anew: bool) -> Result<FileType, Fault> {
+pub(crate) fn type_of(parent: &OwnedFd, entry: &Listed, anew: bool) -> Result<FileType, Fault> {
     if anew || entry.file_type == FileType::Unknown {
         return Ok(open::file_type(parent, &entry.name)?);
     }
@@ -243,7 +255,7 @@ fn type_of(parent: &OwnedFd, entry: &Listed, anew: bool) -> Result<FileType, Fau
 }
 
 /// Does something once more where an entry changed meanwhile, and looks anew at what it is then.
-fn twice<T>(mut attempt: impl FnMut(bool) -> Result<T, ImportError>) -> Result<T, ImportError> {
+pub(crate) fn twice<T>(mut attempt: impl FnMut(bool) -> Result<T, ImportError>) -> Result<T, ImportError> {
     match attempt(false) {
         Err(ImportError::Changed { .. }) => attempt(true),
         outcome => outcome,

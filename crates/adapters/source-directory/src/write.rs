@@ -49,7 +49,7 @@ pub(crate) enum Entry {
 /// the other side went away is removed again.
 pub(crate) fn write(dir: &Path, mut writes: Receiver<Write>) -> Result<(), ExportError> {
     let staging = Staging::beside(dir)?;
-    let mut writer = Writer { top: staging.top()?, open: Vec::new() };
+    let mut writer = Writer::new(staging.top()?);
     loop {
         match writes.blocking_recv() {
             Some(Write::Entry(path, entry)) => writer.entry(&path, entry)?,
@@ -59,14 +59,19 @@ pub(crate) fn write(dir: &Path, mut writes: Receiver<Write>) -> Result<(), Expor
     }
 }
 
-struct Writer {
+/// Writes entries below a directory that was empty.
+pub(crate) struct Writer {
     top: OwnedFd,
     /// The directories from the top to the entry that was written last, each with its name.
     open: Vec<(Vec<u8>, OwnedFd)>,
 }
 
 impl Writer {
-    fn entry(&mut self, path: &RepoPath, entry: Entry) -> Result<(), ExportError> {
+    pub(crate) const fn new(top: OwnedFd) -> Self {
+        Self { top, open: Vec::new() }
+    }
+
+    pub(crate) fn entry(&mut self, path: &RepoPath, entry: Entry) -> Result<(), ExportError> {
         let failed = |errno: Errno| failed_at(EntryPath::from(path), errno);
         let name = path.file_name();
         match entry {

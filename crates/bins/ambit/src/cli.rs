@@ -1,6 +1,8 @@
 mod documents;
+mod export;
 mod images;
 mod model;
+mod patches;
 mod profile_arg;
 mod runs;
 mod volumes;
@@ -13,8 +15,10 @@ use ambit_ids::{
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
+pub(crate) use export::{ExportArgs, FormArg, MessageArg, OutArg};
 pub(crate) use images::{ImageVerb, ImportArgs};
 pub(crate) use model::{ModelVerb, UseArgs};
+pub(crate) use patches::{AllArg, GroundArgs, PatchVerb, TreeVerb};
 pub(crate) use profile_arg::ProfileArg;
 pub(crate) use runs::{DEFAULT_PROFILE, ReviseArgs, RunVerb, StartArgs};
 pub(crate) use volumes::{KindArg, VolumeVerb};
@@ -91,9 +95,15 @@ pub(crate) enum Verb {
     /// Show what a gate said.
     #[command(subcommand)]
     Gate(GateVerb),
-    /// Import, list and compare source revisions.
+    /// Import, list, compare and export source revisions.
     #[command(subcommand)]
     Revision(RevisionVerb),
+    /// Check and apply patches in directories, without a project.
+    #[command(subcommand)]
+    Patch(PatchVerb),
+    /// Tell the digests of source trees.
+    #[command(subcommand)]
+    Tree(TreeVerb),
     /// Approve one proposal.
     Approve(DecideArgs),
     /// Deny one proposal.
@@ -195,6 +205,8 @@ pub(crate) enum RevisionVerb {
     },
     /// Compare two revisions: their files, gates and acceptance cases.
     Diff(DiffArgs),
+    /// Write a revision for people who live in git: nothing is merged or pushed.
+    Export(Box<ExportArgs>),
     /// Derive from the evidence whether a revision may be previewed.
     Eligible {
         /// The revision.

@@ -23,6 +23,11 @@ pub(crate) enum Signal {
 pub(crate) struct Signals(Vec<(Signal, Stream)>);
 
 impl Signals {
+    /// Those by which a program is told to end in its own time.
+    pub(crate) fn to_end() -> Self {
+        Self::of(&ENDING)
+    }
+
     /// Every signal that has something to do with a terminal.
     pub(crate) fn at_terminal() -> Self {
         let stop = SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw());
@@ -58,9 +63,16 @@ const ENDING: [(Signal, SignalKind); 3] = [
 
 /// Waits until somebody wants this program to end, and gives the exit code that says so.
 pub(crate) async fn interrupted() -> u8 {
-    match Signals::of(&ENDING).next().await {
-        Signal::Terminated => exit::TERMINATED,
-        Signal::HungUp => exit::HUNG_UP,
-        Signal::Keyboard | Signal::Quit | Signal::Suspend => exit::INTERRUPTED,
+    Signals::to_end().next().await.exit()
+}
+
+impl Signal {
+    /// The exit code of a program that it ended.
+    pub(crate) const fn exit(self) -> u8 {
+        match self {
+            Self::Terminated => exit::TERMINATED,
+            Self::HungUp => exit::HUNG_UP,
+            Self::Keyboard | Self::Quit | Self::Suspend => exit::INTERRUPTED,
+        }
     }
 }

@@ -37,7 +37,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use crate::answer::Answer;
-use crate::cli::Cli;
+use crate::cli::{Cli, Verb};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::terminal::{columns, folded, printable, printable_json, printable_json_line};
@@ -48,13 +48,22 @@ fn main() -> ExitCode {
         Err(error) => return ExitCode::from(usage::tell(&error)),
     };
     let json = cli.global.json;
-    let result = tokio::runtime::Builder::new_multi_thread()
+    let result = match cli.verb {
+        // These know neither a home nor a project, and are over before the rest would have been set up.
+        Verb::Patch(verb) => verbs::patch::run(&verb),
+        Verb::Tree(verb) => verbs::tree::run(&verb),
+        _ => with_services(cli),
+    };
+    ExitCode::from(tell(json, result))
+}
+
+fn with_services(cli: Cli) -> Result<Answer, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .map_err(|error| Failure::of("RUNTIME_FAILED", &error))
-        .and_then(|runtime| runtime.block_on(run(cli)));
-    ExitCode::from(tell(json, result))
+        .and_then(|runtime| runtime.block_on(run(cli)))
 }
 
 async fn run(cli: Cli) -> Result<Answer, Failure> {

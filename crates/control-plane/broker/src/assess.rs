@@ -88,9 +88,9 @@ impl Source {
         let tree = self.revisions.load(ground.scope(), named_tree(ground, head, revision)).await?;
         let refused = |code, detail: String| Finding::Refused(Denial::new(code, detail));
         Ok(match tree.place(path) {
-            Place::File(file) if file.kind == FileKind::Link => refused(
+            Place::File(file) | Place::Beyond(file) if file.kind == FileKind::Link => refused(
                 DenialCode::PathRefused,
-                format!("{path} is a symbolic link, which is never followed"),
+                format!("{path} is a symbolic link or leads through one, which is never followed"),
             ),
             Place::File(_) => Finding::Clear,
             Place::Directory => refused(DenialCode::PathNotFound, format!("{path} is a directory")),

@@ -1,7 +1,7 @@
 use ambit_ids::{Digest, limits};
 use ambit_oracle::{FileChange, added_dependencies, facts};
 use ambit_policy::Fact;
-use ambit_revision::{Applied, Change, Contents, FileKind, Tree, TreeFile, apply, parse};
+use ambit_revision::{Applied, Change, Contents, FileKind, PatchRefusal, TreeFile, apply, parse};
 use ambit_run::{AppliedPatch, Denial, DenialCode, Finding, InFlight, PatchFinding, ToolCall};
 use serde_json::json;
 
@@ -49,9 +49,13 @@ impl Source {
         head: Digest,
         patch: &[u8],
     ) -> Result<Result<(Contents, Applied), Denial>, BrokerError> {
+        let denied = |code: &str, detail: String, instead: &str| {
+            Ok(Err(Denial::new(DenialCode::PatchRefused, format!("{code}: {detail}")).instead(instead)))
+        };
         let refused = |code: &str, detail: String| {
-            Ok(Err(Denial::new(DenialCode::PatchRefused, format!("{code}: {detail}"))
-                .instead("propose a unified diff that applies exactly to the current tree")))
+            let instead =
+                "propose a patch whose context and removed lines are exactly those of the current tree";
+            denied(code, detail, instead)
         };
         let set = match parse(patch) {
             Ok(set) => set,
@@ -61,6 +65,10 @@ impl Source {
         let contents = self.revisions.contents_for(ground.scope(), &tree, &set).await?;
         let applied = match apply(&tree, &head, &set, &contents) {
             Ok(applied) => applied,
+            Err(refusal @ PatchRefusal::AlreadyApplied(_)) => {
+                let instead = "go on from the current tree, which has all of the patch";
+                return denied(refusal.code(), refusal.to_string(), instead);
+            }
             Err(refusal) => return refused(refusal.code(), refusal.to_string()),
         };
         let path_bytes: usize = applied.changes.iter().map(|change| change.path.to_string().len()).sum();
@@ -141,7 +149,7 @@ impl Broker {
         let base = self.revisions().load(ground.scope(), ground.pins.base.tree).await?;
         let from_base = base.diff(&applied.tree);
         let added = self.source.dependencies_since_base(ground, &from_base, &applied.blobs).await?;
-        self.keep(ground, &applied).await?;
+        self.keep(ground, flight.tree, &applied).await?;
         let files: Vec<_> = applied.changes.iter().map(|change| change.path.clone()).collect();
         let reply = json!({"changedFiles": &files, "revisionSha": applied.tree.digest()});
         let observation = ambit_run::Observation::PatchApplied(AppliedPatch {
@@ -156,11 +164,10 @@ impl Broker {
         Ok(Performed { observation, reply })
     }
 
-    async fn keep(&self, ground: &Ground, applied: &Applied) -> Result<(), BrokerError> {
+    async fn keep(&self, ground: &Ground, base: Digest, applied: &Applied) -> Result<(), BrokerError> {
         let scope = ground.scope();
         self.revisions().blobs().put(scope, applied.canonical.text.clone().into()).await?;
-        let tree: &Tree = &applied.tree;
-        self.revisions().keep(scope, tree, &applied.blobs).await?;
+        self.revisions().keep_beyond(scope, base, &applied.tree, &applied.blobs).await?;
         Ok(())
     }
 }

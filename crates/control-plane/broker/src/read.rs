@@ -1,5 +1,6 @@
 use ambit_ids::{ByteCount, Digest, RepoPath, RevisionId, limits};
-use ambit_revision::{FileKind, Tree, TreeFile};
+use ambit_revision::tree::Files;
+use ambit_revision::{FileKind, Tree};
 use ambit_run::Observation;
 use serde_json::json;
 
@@ -103,17 +104,11 @@ impl Source {
     }
 }
 
-fn files_under<'t>(
-    tree: &'t Tree,
-    under: Option<&'t RepoPath>,
-) -> impl Iterator<Item = (RepoPath, &'t TreeFile)> + 't {
-    tree.files().filter(move |(path, _)| {
-        under.is_none_or(|under| {
-            path.as_bytes()
-                .strip_prefix(under.as_bytes())
-                .is_some_and(|rest| rest.starts_with(b"/") || rest.is_empty())
-        })
-    })
+fn files_under<'t>(tree: &'t Tree, under: Option<&RepoPath>) -> Files<'t> {
+    match under {
+        Some(under) => tree.files_under(under),
+        None => tree.files(),
+    }
 }
 
 /// The beginning of a file as text, cut at a character.

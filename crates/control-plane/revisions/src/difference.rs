@@ -1,6 +1,9 @@
-use ambit_ids::Scope;
-use ambit_revision::{Contents, Diff, FileKind, Tree, diff};
+use std::collections::BTreeMap;
 
+use ambit_ids::{Digest, RepoPath, Scope};
+use ambit_revision::{Contents, Diff, FileKind, FilePatch, Tree, TreeFile, diff};
+
+use crate::side_by_side::side_by_side;
 use crate::{RevisionError, Revisions};
 
 impl Revisions {
@@ -14,18 +17,15 @@ impl Revisions {
         before: &Tree,
         after: &Tree,
     ) -> Result<Diff, RevisionError> {
-        let mut contents = Contents::new();
-        for change in before.diff(after) {
-            for file in [change.before, change.after].into_iter().flatten() {
-                if contents.get(&file.content).is_none() {
-                    contents.insert(self.content(scope, &change.path, &file).await?.to_vec());
-                }
-            }
-        }
+        let changes = before.diff(after);
+        let sides = changes.iter().flat_map(|change| {
+            [change.before, change.after].into_iter().flatten().map(|file| (&change.path, file))
+        });
+        let contents = self.contents(scope, sides).await?;
         Ok(diff(before, after, &|digest| contents.get(digest))?)
     }
 
-    /// The contents of the files that a patch changes or removes.
+    /// The contents of the files at the paths of a patch.
     ///
     /// # Errors
     /// [`RevisionError`] where one is gone or altered.
@@ -35,13 +35,24 @@ impl Revisions {
         tree: &Tree,
         patch: &ambit_revision::PatchSet,
     ) -> Result<Contents, RevisionError> {
+        let paths = patch.files().iter().flat_map(FilePatch::paths);
+        let held = paths.filter_map(|path| Some((path, *tree.get(path)?)));
+        self.contents(scope, held.filter(|(_, file)| file.kind != FileKind::Link)).await
+    }
+
+    async fn contents(
+        &self,
+        scope: &Scope,
+        files: impl Iterator<Item = (&RepoPath, TreeFile)>,
+    ) -> Result<Contents, RevisionError> {
+        // What stands at several paths is read once.
+        let files: BTreeMap<Digest, (&RepoPath, TreeFile)> =
+            files.map(|(path, file)| (file.content, (path, file))).collect();
+        let read = side_by_side(files.into_values(), |(path, file)| async move {
+            self.content(scope, path, &file).await.map(|bytes| bytes.to_vec())
+        });
         let mut contents = Contents::new();
-        for file in patch.files() {
-            let Some(held) = tree.get(file.path()) else { continue };
-            if held.kind != FileKind::Link {
-                contents.insert(self.content(scope, file.path(), held).await?.to_vec());
-            }
-        }
+        contents.extend(read.await?);
         Ok(contents)
     }
 }

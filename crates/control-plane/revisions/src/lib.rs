@@ -7,17 +7,19 @@
 
 mod cache;
 mod difference;
+mod side_by_side;
 
 use std::sync::Arc;
 
 use ambit_ids::{ByteCount, Digest, RepoPath, Scope, limits};
 use ambit_ports::blobs::{BlobError, BlobStore};
 use ambit_ports::sandbox::{BatchFile, BatchFileKind};
-use ambit_revision::tree::{LoadError, TreeLoader};
+use ambit_revision::tree::{DirectoryObject, LoadError, TreeLoader};
 use ambit_revision::{Contents, DiffError, FileKind, Tree, TreeFile};
 use bytes::Bytes;
 
 use crate::cache::TreeCache;
+use crate::side_by_side::side_by_side;
 
 /// Keeps and reads source trees.
 #[derive(Clone)]
@@ -86,7 +88,8 @@ impl Revisions {
         &self.blobs
     }
 
-    /// Reads the tree of a digest.
+    /// Reads the tree of a digest. Of its directories only those are read that differ from the tree of this scope that
+    /// was used last.
     ///
     /// # Errors
     /// [`RevisionError`] where a directory object is gone or altered.
@@ -96,14 +99,17 @@ impl Revisions {
         }
         let blob = |source| RevisionError::Blob { tree: digest, source };
         let load = |source| RevisionError::Load { tree: digest, source };
-        let mut loader = TreeLoader::new(digest);
+        let mut loader = match self.cache.latest(scope) {
+            Some(known) => TreeLoader::beside(digest, &known),
+            None => TreeLoader::new(digest),
+        };
         loop {
             let wanted: Vec<Digest> = loader.wanted().map(|(object, _)| object).collect();
             if wanted.is_empty() {
                 break;
             }
-            for object in wanted {
-                let bytes = self.blobs.get(scope, object, DIRECTORY_LIMIT).await.map_err(blob)?;
+            let read = side_by_side(wanted, |object| self.blobs.get(scope, object, DIRECTORY_LIMIT));
+            for bytes in read.await.map_err(blob)? {
                 loader.supply(&bytes).map_err(load)?;
             }
         }
@@ -113,7 +119,8 @@ impl Revisions {
     }
 
     /// Keeps a tree whose file contents are kept already, or stand in `contents`. The contents are kept first and the
-    /// root last, so a tree that can be found is whole.
+    /// root last, so a tree that can be found is whole. The cost grows with the tree; [`keep_beyond`](Self::keep_beyond)
+    /// costs what changed.
     ///
     /// # Errors
     /// [`RevisionError`] where a blob could not be kept. What was kept until then is no part of any tree.
@@ -123,13 +130,39 @@ impl Revisions {
         tree: &Tree,
         contents: &Contents,
     ) -> Result<Digest, RevisionError> {
+        self.keep_objects(scope, tree, contents, tree.objects()).await
+    }
+
+    /// Keeps a tree that was made from the kept tree `base`: the contents that are new, and the directories that do not
+    /// stand at the same place of `base`.
+    ///
+    /// # Errors
+    /// [`RevisionError`] where `base` cannot be read or a blob could not be kept.
+    pub async fn keep_beyond(
+        &self,
+        scope: &Scope,
+        base: Digest,
+        tree: &Tree,
+        contents: &Contents,
+    ) -> Result<Digest, RevisionError> {
+        // Only what was read from the blobs, or kept in them, counts as kept.
+        let base = self.load(scope, base).await?;
+        self.keep_objects(scope, tree, contents, tree.objects_beyond(&base)).await
+    }
+
+    async fn keep_objects(
+        &self,
+        scope: &Scope,
+        tree: &Tree,
+        contents: &Contents,
+        objects: Vec<DirectoryObject>,
+    ) -> Result<Digest, RevisionError> {
         let digest = tree.digest();
         let blob = |source| RevisionError::Blob { tree: digest, source };
         for (_, bytes) in contents.iter() {
             self.blobs.put(scope, Bytes::copy_from_slice(bytes)).await.map_err(blob)?;
         }
-        let (root, below): (Vec<_>, Vec<_>) =
-            tree.objects().into_iter().partition(|object| object.digest == digest);
+        let (root, below): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| object.digest == digest);
         // The root makes the tree findable and therefore goes last.
         for object in below.into_iter().chain(root) {
             self.blobs.put(scope, object.bytes.into()).await.map_err(blob)?;
@@ -162,7 +195,11 @@ const DIRECTORY_LIMIT: ByteCount = ByteCount::new(512 << 20);
 /// The files of a tree, or of a directory of it, as a sandbox takes them.
 #[must_use]
 pub fn batch(tree: &Tree, under: Option<&RepoPath>) -> Vec<BatchFile> {
-    tree.files()
+    let files = match under {
+        Some(under) => tree.files_under(under),
+        None => tree.files(),
+    };
+    files
         .filter_map(|(path, file)| {
             Some(BatchFile {
                 path: relative(&path, under)?,

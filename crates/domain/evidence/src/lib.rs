@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod artifacts;
 mod chain;
 mod decision;
 mod eligibility;

@@ -38,6 +38,9 @@ pub const PATCH_BYTES: usize = 1 << 20;
 pub const PATCH_FILES: usize = 256;
 /// The most bytes, as text, of all paths that one patch may touch: they stand in one record.
 pub const PATCH_PATH_BYTES: usize = 8 << 10;
+/// The most bytes of all files together that one patch may rename, or remove without repeating their lines. Its
+/// canonical form repeats them.
+pub const PATCH_WHOLE_BYTES: u64 = 16 << 20;
 /// The most hunks of one patch.
 pub const PATCH_HUNKS: usize = 4096;
 

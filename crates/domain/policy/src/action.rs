@@ -9,7 +9,7 @@ vocabulary!(
         ListProjectFiles = "list_project_files",
         /// Searches the text of the run's revision.
         SearchProjectText = "search_project_text",
-        /// Applies a unified diff to the run's revision at an exact digest.
+        /// Applies a patch to the run's revision at an exact digest.
         ApplyProjectPatch = "apply_project_patch",
         /// Runs a gate of the blueprint by name, in the sandbox.
         RunNamedGate = "run_named_gate",

@@ -16,15 +16,20 @@ mod contents;
 mod diff;
 mod lineage;
 mod patch;
+mod touched;
 pub mod tree;
 
-pub use apply::{Applied, Excerpt, HunkMatch, MatchedBy, Mismatch, PatchRefusal, Reason, apply, reads};
+pub use apply::{
+    Applied, Effect, Excerpt, HunkMatch, Judged, Listing, MatchedBy, Mismatch, Outcome, PatchRefusal, Reason,
+    Sight, View, ViewError, apply, reads, touched,
+};
 pub use compare::{Comparison, FileComparison, LineCounts, Rename, Totals};
 pub use contents::Contents;
-pub use diff::{Diff, DiffError, FileSection, HunkSection, LineSpan, diff};
+pub use diff::{Diff, DiffError, FileSection, HunkSection, LineSpan, diff, hunks};
 pub use lineage::{LineageError, Relation, Revision};
 pub use patch::{
-    FileMode, FilePatch, Form, Hunk, LineKind, NameFault, Operation, PatchError, PatchFault, PatchSet,
-    PatchWarning, StatedLines, parse,
+    FileMode, FilePatch, Form, Hunk, LineKind, LinkFault, ModeFault, NameFault, Operation, PatchError,
+    PatchFault, PatchSet, PatchWarning, StatedLines, parse, quote,
 };
+pub use touched::{Touch, TouchedFile};
 pub use tree::{Change, FileKind, Place, Tree, TreeError, TreeFile};

@@ -293,7 +293,17 @@ mod tests {
                 "input": {"projectId": "p", "revisionId": "rev-1", "path": path}}))
         };
         assert!(read("src/a.py").is_ok());
-        for path in ["../other/.env", "/etc/passwd", "a/../../b", ".git/config", "a//b", "a\0b", ""] {
+        for path in [
+            "../other/.env",
+            "/etc/passwd",
+            "a/../../b",
+            ".git/config",
+            "a//b",
+            "a\0b",
+            "a\nb",
+            "a\u{202e}b",
+            "",
+        ] {
             assert_eq!(read(path).unwrap_err().code, DenialCode::PathRefused, "{path:?}");
         }
     }

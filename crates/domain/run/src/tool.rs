@@ -150,7 +150,7 @@ pub const TOOLS: &[ToolContract] = &[
     },
     ToolContract {
         name: ToolName::ApplyProjectPatch,
-        summary: "Applies a unified diff to the run's revision if its tree still has the expected digest.",
+        summary: "Applies a patch (unified diff, `*** Begin Patch` or search/replace blocks) to the run's revision if its tree still has the expected digest.",
         input: &[
             must("revisionId", FieldKind::RevisionId),
             must("expectedBaseSha", FieldKind::Digest),

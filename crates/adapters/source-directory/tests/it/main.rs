@@ -14,6 +14,7 @@ mod git;
 mod hostile;
 mod ignoring;
 mod importing;
+mod looking;
 mod memory;
 mod round_trip;
 mod scale;

@@ -5,9 +5,13 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "standard output is where an arm answers")]
 
 mod commit;
+mod digest;
 mod image;
+mod import;
+mod patch;
 mod protocol;
 mod sandbox;
+mod source;
 mod step;
 
 #[allow(dead_code, reason = "an arm needs a part of what the program composes")]
@@ -55,6 +59,12 @@ async fn perform(words: Vec<String>) -> Result<(), Failure> {
         ["exec", idle_ms] => sandbox::exec(number(idle_ms)?).await,
         ["step"] => step::step().await,
         ["commit", runs] => commit::commit(number(runs)?).await,
+        ["tree", kind] => source::lay(kind),
+        ["patch", files, count] => patch::patch(number(files)?, number(count)?, false).await,
+        ["patch", files, count, "kept"] => patch::patch(number(files)?, number(count)?, true).await,
+        ["digest", files] => digest::digest(number(files)?, false).await,
+        ["digest", files, "spread"] => digest::digest(number(files)?, true).await,
+        ["import", kind] => import::import(kind).await,
         _ => Err(Failure::new("USAGE_ARM", format!("there is no arm {words:?}"))),
     }
 }

@@ -17,6 +17,11 @@ use crate::failure::Failure;
 pub(crate) trait Arm: Send {
     /// Does it once, and answers what that took.
     async fn operate(&mut self) -> Result<Duration, Failure>;
+
+    /// What it counts by itself beside the time.
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 }
 
 /// Performs the operation as often as it is asked to, until the input ends.
@@ -32,7 +37,9 @@ pub(crate) async fn answer(arm: &mut dyn Arm) -> Result<(), Failure> {
         if question != "op" {
             return Err(Failure::new("USAGE_ARM", format!("an arm was asked {question:?}")));
         }
-        tell(&arm.operate().await?.as_nanos().to_string())?;
+        let took = arm.operate().await?;
+        let counts: String = arm.counts().iter().map(|(name, count)| format!(" {name}={count}")).collect();
+        tell(&format!("{}{counts}", took.as_nanos()))?;
     }
     Ok(())
 }

@@ -15,10 +15,12 @@ use crate::answer::Answer;
 use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::verbs::artifacts::{artifacts, changes};
 use crate::verbs::run_view::{as_of, links};
 
-/// Writes everything about a run to a new directory: the revision, the sandbox manifest, the patches, the gates with
-/// their artifacts, the trace, the documents that it is pinned to, and the proof of the cleanup.
+/// Writes everything about a run to a new directory: what it made in one document, the revision, the sandbox manifest,
+/// the patches, the gates with their artifacts, the trace, the documents that it is pinned to, and the proof of the
+/// cleanup.
 pub(crate) async fn run(context: &Context, named: &str, out: &Path) -> Result<Answer, Failure> {
     let services = context.open()?;
     let (run, state) = services.run(&context.scope, named).await?;
@@ -59,6 +61,7 @@ impl Bundle<'_> {
         self.documents(dossier).await?;
         self.revision(dossier).await?;
         self.patches(dossier).await?;
+        self.artifacts(state, dossier).await?;
         self.make("gates")?;
         for record in dossier.gates.records() {
             self.gate(record).await?;
@@ -160,6 +163,15 @@ impl Bundle<'_> {
             self.file(&format!("{name}.proposed.patch"), &self.blob(patch.proposed).await?)?;
         }
         Ok(())
+    }
+
+    /// The patch from the base to the newest tree, and the document that says what the run made.
+    async fn artifacts(&self, state: &State, dossier: &Dossier) -> Result<(), Failure> {
+        let changes = changes(self.services, self.run, dossier).await?;
+        self.file("changes.patch", &changes.text)?;
+        let made = artifacts(self.services, self.run, state, dossier, &changes).await?;
+        let bytes = made.to_bytes().map_err(|error| Failure::of(error.code(), &error))?;
+        self.file("artifacts.json", &bytes)
     }
 
     async fn gate(&self, record: &GateRecord) -> Result<(), Failure> {

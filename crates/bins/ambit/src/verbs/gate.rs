@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::terminal::counted;
 
 /// The largest record of an execution.
-const OBSERVATION_LIMIT: ByteCount = ByteCount::new(4 << 20);
+pub(crate) const OBSERVATION_LIMIT: ByteCount = ByteCount::new(4 << 20);
 
 pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Failure> {
     let GateVerb::Show { run, gate, attempt } = verb;

@@ -2,6 +2,7 @@
 
 mod approve;
 mod approver;
+mod artifacts;
 mod backend;
 pub(crate) mod begin;
 pub(crate) mod blueprint;
@@ -18,6 +19,7 @@ mod init;
 mod init_page;
 mod model;
 mod packages;
+pub(crate) mod patch;
 mod prepared;
 mod probe;
 mod profile;
@@ -28,6 +30,7 @@ mod schema;
 mod shell;
 mod tools;
 pub(crate) mod trace;
+pub(crate) mod tree;
 
 mod volume;
 
@@ -50,6 +53,8 @@ pub(crate) async fn dispatch(context: Context, verb: Verb) -> Result<Answer, Fai
         Verb::Model(verb) => model::run(verb),
         Verb::Gate(verb) => gate::run(&context, verb).await,
         Verb::Revision(verb) => revision::run(&context, verb).await,
+        Verb::Patch(verb) => patch::run(&verb),
+        Verb::Tree(verb) => tree::run(&verb),
         Verb::Approve(arguments) => approve::decide(&context, arguments, true).await,
         Verb::Deny(arguments) => approve::decide(&context, arguments, false).await,
         Verb::Trace(verb) => trace::run(&context, verb).await,

@@ -1,4 +1,5 @@
 mod diff;
+mod export;
 
 use std::path::Path;
 
@@ -30,6 +31,7 @@ pub(crate) async fn run(context: &Context, verb: RevisionVerb) -> Result<Answer,
         RevisionVerb::Log => log(context, &services).await,
         RevisionVerb::Show { revision } => show(context, &services, revision).await,
         RevisionVerb::Diff(asked) => diff::run(context, &services, &asked).await,
+        RevisionVerb::Export(arguments) => export::run(context, &services, *arguments).await,
         RevisionVerb::Eligible { revision } => eligible(context, &services, revision).await,
     }
 }

@@ -1,4 +1,4 @@
-//! The JSON Schemas of the documents that people write.
+//! The JSON Schemas of the documents that people write, and of the one that an export writes.
 
 use std::path::Path;
 
@@ -26,6 +26,7 @@ fn schemas() -> Vec<(&'static str, Value)> {
     all.push((ambit_project_survey::REQUESTS_KIND, ambit_project_survey::requests_schema()));
     all.push((ambit_agent_scripted::KIND, ambit_agent_scripted::schema()));
     all.push((ambit_agent_models::KIND, ambit_agent_models::schema()));
+    all.push((ambit_evidence::artifacts::KIND, ambit_evidence::artifacts::schema()));
     all
 }
 

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 
 use crate::left_alone::kill;
-use crate::rig::{Answered, PLAN, Project, blueprint, diligent, transcript};
+use crate::rig::{Answered, FIX, PLAN, Project, blueprint, diligent, transcript};
 
 const DIGEST: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
 const KEY: &str = "approver.key";
@@ -37,6 +37,12 @@ const ABSENT: &[Wrong] = &[
     (&["revision", "diff", "rev-99", "rev-0"], 11, "REVISION_NOT_FOUND"),
     (&["revision", "diff", "rev-0", "rev-99", "--patch"], 11, "REVISION_NOT_FOUND"),
     (&["revision", "eligible", "rev-99"], 11, "REVISION_NOT_FOUND"),
+    (&["revision", "export", "rev-99", "--as", "mail", "--out", "out"], 11, "REVISION_NOT_FOUND"),
+    (
+        &["revision", "export", "rev-0", "--as", "mail", "--out", "out", "--base", "rev-99"],
+        11,
+        "REVISION_NOT_FOUND",
+    ),
     (&["approve", "prop_0123456789abcdef", "--digest", DIGEST], 11, "PROPOSAL_NOT_FOUND"),
     (&["deny", "prop_0123456789abcdef", "--digest", DIGEST], 11, "PROPOSAL_NOT_FOUND"),
     (&["blueprint", "show", "none"], 11, "BLUEPRINT_NOT_FOUND"),
@@ -115,6 +121,12 @@ const FILES: &[Wrong] = &[
     (&["volume", "capture", "--name", "more", "directory", "none"], 2, "VOLUME_SOURCE_UNREADABLE"),
     (&["probe", "run", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
     (&["revision", "import", "none"], 2, "IMPORT_NOT_A_DIRECTORY"),
+    (&["tree", "digest", "none"], 2, "IMPORT_NOT_A_DIRECTORY"),
+    (&["patch", "check", "--base", "app", "none.patch"], 2, "USAGE_FILE_UNREADABLE"),
+    (&["patch", "check", "--base", "none", "fix.patch"], 2, "IMPORT_NOT_A_DIRECTORY"),
+    (&["patch", "apply", "--base", "app", "--out", "app", "fix.patch"], 2, "EXPORT_EXISTS"),
+    (&["patch", "apply", "--base", "app", "--out", "app/out", "fix.patch"], 2, "EXPORT_WITHIN_SOURCE"),
+    (&["patch", "apply", "--base", "app", "--out", "none/out", "fix.patch"], 2, "EXPORT_NOT_A_DIRECTORY"),
     (&["run", "resume", "open", "--agent", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
     (
         &["run", "start", "--blueprint", "greeter", "--base", "rev-0", "--agent", "wrong.yaml"],
@@ -122,12 +134,32 @@ const FILES: &[Wrong] = &[
         "DOCUMENT_UNKNOWN_WORD",
     ),
     (&["run", "export", "first", "--out", "app"], 2, "USAGE_DIRECTORY"),
+    (&["revision", "export", "rev-0", "--as", "directory", "--out", "app"], 2, "EXPORT_EXISTS"),
+    (&["revision", "export", "rev-0", "--as", "bundle", "--out", KEY], 2, "EXPORT_EXISTS"),
+    (&["revision", "export", "rev-0", "--as", "mail", "--out", "none/out"], 2, "EXPORT_NO_PLACE"),
+    (
+        &["revision", "export", "rev-0", "--as", "mail", "--out", "out", "--message", "./none"],
+        2,
+        "USAGE_FILE_UNREADABLE",
+    ),
     (&["approver", "init", "--name", "bob", "--out", KEY], 2, "USAGE_FILE_UNWRITABLE"),
 ];
 
 /// What does not fit how things stand, and who may not.
 const UNFIT: &[Wrong] = &[
     (&["run", "cancel", "first"], 2, "RUN_ENDED"),
+    (
+        &["revision", "export", "rev-0", "--as", "mail", "--out", "out", "--base", "rev-0"],
+        2,
+        "EXPORT_NOTHING_CHANGED",
+    ),
+    (&["revision", "export", "rev-0", "--as", "bundle", "--out", "-"], 2, "USAGE_VALUE"),
+    (&["revision", "export", "rev-0", "--as", "mail", "--out", "out", "--branch", "x"], 2, "USAGE_VALUE"),
+    (
+        &["revision", "export", "rev-0", "--as", "bundle", "--out", "out", "--branch", "a..b"],
+        2,
+        "USAGE_VALUE",
+    ),
     (&["approver", "init", "--name", "ada"], 2, "APPROVER_EXISTS"),
     (&["run", "revise", "first", "wish", "--case", "AC-9"], 2, "REQUEST_REFUSED"),
     (&["blueprint", "approve", "blueprint.yaml"], 11, "CREDENTIAL_REFUSED"),
@@ -202,6 +234,7 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
     project.write("other.yaml", &diligent("finish").replace("name: tested", "name: other"));
     project.write("wrong.yaml", &blueprint("").replace("  goal: The greeter greets by name.\n", ""));
     project.write("forged.key", &project.forged_credential());
+    project.write("fix.patch", FIX);
     let rows = ABSENT.iter().chain(FILES).chain(UNFIT);
     let mut tried: BTreeSet<Vec<String>> = BTreeSet::new();
     for (words, exit, code) in rows {

@@ -102,8 +102,28 @@ fn a_patch_that_does_not_apply_is_a_finding_with_its_reason() {
     });
 }
 
+#[test]
+fn a_patch_that_comes_again_is_answered_with_what_it_did() {
+    simulate(async {
+        let mut bench = Bench::new(Setup::standard()).await;
+        let patch = edit("src/word.txt", "undone\n", "right\n");
+        let call = bench.patch(&patch);
+        let first = bench.assess(call.clone(), Some(&patch)).await;
+        let Finding::Patch(found) = &first.finding else { panic!("{:?}", first.finding) };
+        bench.perform(call, &first.finding).await;
+        let before = std::mem::replace(&mut bench.head, found.tree);
+        let again = bench.assess(bench.patch(&patch), Some(&patch)).await;
+        let Finding::Refused(denial) = &again.finding else { panic!("{:?}", again.finding) };
+        assert!(denial.detail.starts_with("PATCH_ALREADY_APPLIED: "), "{denial}");
+        for told in [before, found.canonical] {
+            assert!(denial.detail.contains(&told.to_string()), "{denial}");
+        }
+        assert_eq!(denial.instead, "go on from the current tree, which has all of the patch");
+    });
+}
+
 // proves E-E08 E-E12
-// break crates/control-plane/broker/src/assess.rs: `Place::File(file) if file.kind == FileKind::Link => refused(` -> `Place::File(file) if file.kind == FileKind::Link && path.as_bytes().is_empty() => refused(`
+// break crates/control-plane/broker/src/assess.rs: `Place::File(file) | Place::Beyond(file) if file.kind == FileKind::Link => refused(` -> `Place::File(file) | Place::Beyond(file) if file.kind == FileKind::Link && path.as_bytes().is_empty() => refused(`
 #[test]
 fn a_link_is_never_followed_and_another_project_is_a_fact() {
     simulate(async {

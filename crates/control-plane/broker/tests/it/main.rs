@@ -1,7 +1,9 @@
 //! What the broker finds out about a call, and what it performs.
 
+#![allow(clippy::print_stdout, reason = "a test that skips something says so")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
 
 mod assessing;
 mod bench;
 mod performing;
+mod reading;

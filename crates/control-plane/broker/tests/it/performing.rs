@@ -9,7 +9,7 @@ fn failed(code: &str) -> Observation {
 }
 
 // proves E-E03 E-E09 E-G06 E-C05
-// break crates/control-plane/broker/src/patch.rs: `self.keep(ground, &applied).await?;` -> `let _ = Self::keep;`
+// break crates/control-plane/broker/src/patch.rs: `self.keep(ground, flight.tree, &applied).await?;` -> `let _ = Self::keep;`
 #[test]
 fn a_patch_makes_a_new_tree_and_leaves_the_base_as_it_was() {
     simulate(async {

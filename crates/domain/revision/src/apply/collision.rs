@@ -1,24 +1,24 @@
 use std::collections::BTreeMap;
 
 use ambit_ids::RepoPath;
+use unicode_normalization::UnicodeNormalization;
 
 use super::refusal::{PatchRefusal, Reason};
-use crate::tree::{Change, EntryName, Tree};
+use crate::tree::{EntryName, Tree};
 
 /// The names that fold to one, by what they fold to.
 type FoldedNames = BTreeMap<Vec<u8>, Vec<Vec<u8>>>;
 
-/// Refuses paths that are new and differ only by case from another of either tree. What a repository already has stays.
-pub(super) fn check(before: &Tree, after: &Tree, changes: &[Change]) -> Result<(), PatchRefusal> {
-    let created = || changes.iter().filter(|change| change.before.is_none()).map(|change| &change.path);
+/// Refuses paths of a tree that are new to it and differ only by case from another. What a repository already has stays.
+pub(super) fn check<'p>(
+    after: &Tree,
+    fresh: impl IntoIterator<Item = &'p RepoPath>,
+) -> Result<(), PatchRefusal> {
     let mut folded: BTreeMap<Option<RepoPath>, FoldedNames> = BTreeMap::new();
-    for path in created() {
+    for path in fresh {
         for (directory, name) in levels(path) {
             let names = folded.entry(directory.clone()).or_insert_with(|| {
-                let trees = [before, after];
-                fold_names(
-                    trees.iter().flat_map(|tree| tree.names(directory.as_ref())).map(EntryName::as_bytes),
-                )
+                fold_names(after.names(directory.as_ref()).into_iter().map(EntryName::as_bytes))
             });
             let same = names.get(&fold(name)).map_or(&[][..], Vec::as_slice);
             if let Some(other) = same.iter().find(|other| other.as_slice() != name) {
@@ -52,14 +52,16 @@ fn fold_names<'a>(names: impl Iterator<Item = &'a [u8]>) -> FoldedNames {
     folded
 }
 
-/// A name with its case folded more widely than any file system does: a false collision is refused, a missed one lost.
-fn fold(name: &[u8]) -> Vec<u8> {
+/// A name with its case folded and its characters decomposed, each more widely than any file system does: HFS+ and APFS
+/// take composed and decomposed letters for one, NTFS and exFAT upper and lower case. A false collision is refused, a
+/// missed one would lose a file.
+pub(super) fn fold(name: &[u8]) -> Vec<u8> {
     match std::str::from_utf8(name) {
-        Ok(text) => {
-            let upper = text.chars().flat_map(char::to_uppercase);
-            upper.flat_map(char::to_lowercase).collect::<String>().into_bytes()
+        Ok(text) if !text.is_ascii() => {
+            let upper = text.nfd().flat_map(char::to_uppercase);
+            upper.flat_map(char::to_lowercase).nfd().collect::<String>().into_bytes()
         }
-        Err(_) => name.to_ascii_lowercase(),
+        Ok(_) | Err(_) => name.to_ascii_lowercase(),
     }
 }
 
@@ -73,9 +75,15 @@ mod tests {
         Tree::from_files(paths.iter().map(|path| (path.parse().unwrap(), file))).unwrap()
     }
 
+    fn is_refused(before: &Tree, after: &Tree) -> bool {
+        let changes = before.diff(after);
+        let fresh = changes.iter().filter(|change| change.before.is_none()).map(|change| &change.path);
+        check(after, fresh).is_err()
+    }
+
     fn collides(before: &[&str], after: &[&str]) -> bool {
         let (before, after) = (tree(before), tree(after));
-        check(&before, &after, &before.diff(&after)).is_err()
+        is_refused(&before, &after)
     }
 
     #[test]
@@ -84,9 +92,15 @@ mod tests {
         assert!(collides(&["readme"], &["readme", "README"]));
         assert!(collides(&[], &["a/x", "A/y"]));
         assert!(collides(&["src/x"], &["src/x", "SRC/y"]));
-        assert!(collides(&["Readme"], &["README"]));
+        assert!(!collides(&["Readme"], &["README"]));
+        assert!(!collides(&["Src/x"], &["src/x"]));
+        assert!(collides(&["Src/x", "Src/y"], &["src/x", "Src/y"]));
         assert!(collides(&["stra\u{df}e"], &["stra\u{df}e", "STRASSE"]));
         assert!(collides(&["k"], &["k", "\u{212a}"]));
+        assert!(collides(&["\u{e9}"], &["\u{e9}", "e\u{301}"]));
+        assert!(collides(&["\u{c9}"], &["\u{c9}", "e\u{301}"]));
+        assert!(collides(&["\u{1e9b}\u{323}"], &["\u{1e9b}\u{323}", "\u{1e69}"]));
+        assert!(!collides(&["e"], &["e", "\u{e9}"]));
     }
 
     #[test]
@@ -96,7 +110,7 @@ mod tests {
             |path: &str| before.with(&BTreeMap::from([(path.parse().unwrap(), Some(file))])).unwrap();
         for (path, admitted) in [("a", true), ("d/x", true), ("e", true), ("d/y", false)] {
             let after = change(path);
-            assert_eq!(check(&before, &after, &before.diff(&after)).is_ok(), admitted, "{path}");
+            assert_eq!(!is_refused(&before, &after), admitted, "{path}");
         }
     }
 }

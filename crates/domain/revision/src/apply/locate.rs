@@ -25,7 +25,7 @@ impl SearchBudget {
         SEARCH_BYTES - self.left
     }
 
-    fn spend(&mut self, bytes: usize) -> Result<(), Lost> {
+    pub(super) fn spend(&mut self, bytes: usize) -> Result<(), Lost> {
         self.left = self.left.checked_sub(bytes).ok_or(Lost::SearchLimit)?;
         Ok(())
     }
@@ -35,9 +35,13 @@ impl SearchBudget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) offset: usize,
+    /// How many bytes they are there.
+    pub(super) length: usize,
     pub(super) line: usize,
     /// Whether that is the stated line. Otherwise it is the only place.
     pub(super) as_stated: bool,
+    /// Whether the last of them ends there as it does in the block: with a line feed, or with the file.
+    pub(super) is_exact: bool,
 }
 
 /// Why whole lines have no place in a file.
@@ -51,47 +55,90 @@ pub(super) enum Lost {
     SearchLimit,
 }
 
-/// The place of `block`, which is not empty, byte for byte: at the stated line, or else at the only one in the file.
+/// The place of `block`, which is not empty: at the stated line, or else at the only one in the file.
+///
+/// It is there byte for byte. Only where it is so nowhere, the end of its last line is left out of account. Where it
+/// stands without that at the stated line, and byte for byte elsewhere, either could be meant.
 pub(super) fn locate(
     text: &Text<'_>,
     block: &[u8],
     stated: Option<usize>,
     budget: &mut SearchBudget,
 ) -> Result<Found, Lost> {
-    if let Some(line) = stated
-        && let Some(offset) = text.offset_of(line)
-        && stands_at(text.bytes(), block, offset)
-    {
-        return Ok(Found { offset, line, as_stated: true });
+    let found = |offset: usize, as_stated| {
+        let (length, is_exact) = fit(text.bytes(), block, offset)?;
+        Some(Found { offset, length, line: text.line_at(offset), as_stated, is_exact })
+    };
+    let at_stated = stated.and_then(|line| text.offset_of(line)).and_then(|offset| found(offset, true));
+    if let Some(found) = at_stated.filter(|found| found.is_exact) {
+        return Ok(found);
     }
-    let places = places(text.bytes(), block, budget)?;
+    let is_ended = block.ends_with(b"\n");
+    let mut places = places(text.bytes(), block, budget)?;
+    if let Some(loosely) = at_stated.filter(|_| places.is_empty() || is_ended) {
+        if places.is_empty() {
+            return Ok(loosely);
+        }
+        places.push(loosely.offset);
+        places.sort_unstable();
+    }
+    if places.is_empty() {
+        places = loose_places(text.bytes(), block, budget)?;
+    }
     match places.as_slice() {
         [] => Err(Lost::Nowhere),
-        [offset] => Ok(Found { offset: *offset, line: text.line_at(*offset), as_stated: false }),
+        [offset] => found(*offset, false).ok_or(Lost::Nowhere),
         several => Err(Lost::Several(several.iter().map(|offset| text.line_at(*offset)).collect())),
     }
 }
 
-/// Whether `block` is the whole lines that start at `offset`, which is the start of a line.
-fn stands_at(bytes: &[u8], block: &[u8], offset: usize) -> bool {
-    let rest = &bytes[offset..];
-    rest.starts_with(block) && (block.ends_with(b"\n") || rest.len() == block.len())
+/// How many bytes the lines of `block` are at `offset`, which is the start of a line, and whether the last of them ends
+/// there as in the block; `None` where they do not stand there.
+fn fit(bytes: &[u8], block: &[u8], offset: usize) -> Option<(usize, bool)> {
+    let lines = without_end(block);
+    let is_ended = match bytes[offset..].strip_prefix(lines)?.first() {
+        Some(b'\n') => true,
+        // A line of no bytes at all is none.
+        None if !lines.is_empty() && !lines.ends_with(b"\n") => false,
+        Some(_) | None => return None,
+    };
+    Some((lines.len() + usize::from(is_ended), is_ended == block.ends_with(b"\n")))
+}
+
+fn without_end(block: &[u8]) -> &[u8] {
+    block.strip_suffix(b"\n").unwrap_or(block)
 }
 
 /// The first places of `block` as whole lines, at most [`CANDIDATES`] of them. They may overlap.
 fn places(bytes: &[u8], block: &[u8], budget: &mut SearchBudget) -> Result<Vec<usize>, Lost> {
-    if !block.ends_with(b"\n") {
-        budget.spend(block.len())?;
-        let last = bytes.len().checked_sub(block.len());
-        let starts_line = |at: &usize| *at == 0 || bytes[at - 1] == b'\n';
-        return Ok(last.filter(starts_line).filter(|at| stands_at(bytes, block, *at)).into_iter().collect());
+    if block.ends_with(b"\n") { ended_places(bytes, block, budget) } else { last_place(bytes, block, budget) }
+}
+
+/// The same where the last line ends otherwise than in `block`.
+fn loose_places(bytes: &[u8], block: &[u8], budget: &mut SearchBudget) -> Result<Vec<usize>, Lost> {
+    if block.ends_with(b"\n") {
+        last_place(bytes, without_end(block), budget)
+    } else {
+        ended_places(bytes, &[block, b"\n"].concat(), budget)
     }
+}
+
+/// The place of lines of which the last has no line feed.
+fn last_place(bytes: &[u8], lines: &[u8], budget: &mut SearchBudget) -> Result<Vec<usize>, Lost> {
+    budget.spend(lines.len())?;
+    let last = bytes.len().checked_sub(lines.len());
+    let stands = |at: &usize| (*at == 0 || bytes[at - 1] == b'\n') && fit(bytes, lines, *at).is_some();
+    Ok(last.filter(stands).into_iter().collect())
+}
+
+/// The places of lines that all have their line feeds.
+fn ended_places(bytes: &[u8], lines: &[u8], budget: &mut SearchBudget) -> Result<Vec<usize>, Lost> {
     let mut found = Vec::new();
-    if bytes.starts_with(block) {
+    if bytes.starts_with(lines) {
         found.push(0);
     }
     // Searching with the line feed before the block makes every hit the start of a line.
-    let needle = [b"\n", block].concat();
+    let needle = [b"\n", lines].concat();
     let finder = Finder::new(&needle);
     let mut from = 0;
     while found.len() < CANDIDATES {
@@ -165,15 +212,33 @@ mod tests {
     fn only_whole_lines_are_found() {
         assert_eq!(find("xa\nb\n", "a\nb\n", 9), Err(Lost::Nowhere));
         assert_eq!(find("a\nbb\n", "a\nb", 1), Err(Lost::Nowhere));
-        assert_eq!(find("a\nb", "a\nb\n", 1), Err(Lost::Nowhere));
+        assert_eq!(find("a\nbb", "a\nb\n", 1), Err(Lost::Nowhere));
         assert_eq!(find("xa\nb\na\nb\n", "a\nb\n", 1), Ok((3, false)));
     }
 
+    fn is_exact(file: &str, block: &str, stated: usize) -> Option<(usize, bool)> {
+        let text = Text::new(file.as_bytes());
+        let found = locate(&text, block.as_bytes(), Some(stated), &mut SearchBudget::whole()).ok()?;
+        Some((found.line, found.is_exact))
+    }
+
     #[test]
-    fn lines_without_a_line_feed_stand_only_at_the_end() {
-        assert_eq!(find("a\nb\na", "a", 1), Ok((3, false)));
-        assert_eq!(find("a\nb\nxa", "a", 1), Err(Lost::Nowhere));
-        assert_eq!(find("a\nb\n", "b", 2), Err(Lost::Nowhere));
+    fn the_end_of_the_last_line_counts_only_where_the_lines_stand_several_times() {
+        for (file, block, stated, expected) in [
+            ("a\nb\na", "a", 1, Some((3, true))),
+            ("a\nb\nxa", "a", 1, Some((1, false))),
+            ("a\nb\n", "b", 2, Some((2, false))),
+            ("a\nb", "b\n", 2, Some((2, false))),
+            ("a\nb", "b\n", 9, Some((2, false))),
+            ("b\na\nb", "b\n", 3, None),
+            ("b\na\nb", "b\n", 9, Some((1, true))),
+            ("b\na\nb\n", "b", 3, Some((3, false))),
+            ("b\na\nb\n", "b", 9, None),
+            ("a\n", "a\n\n", 1, None),
+            ("a\n", "\n", 2, None),
+        ] {
+            assert_eq!(is_exact(file, block, stated), expected, "{file:?} {block:?} {stated}");
+        }
     }
 
     #[test]

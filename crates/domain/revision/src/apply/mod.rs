@@ -1,24 +1,28 @@
 //! Applying a patch to a tree, in memory and as a whole.
 
 mod collision;
+mod draft;
+mod headers;
 mod locate;
+mod narrow;
 mod refusal;
 mod repeat;
 mod splice;
 mod text;
+mod view;
 
 use std::collections::BTreeMap;
 
-use ambit_ids::{Digest, RepoPath, limits};
+use ambit_ids::{Digest, RepoPath};
 use serde::{Deserialize, Serialize};
 
 use crate::Contents;
 use crate::diff::{Diff, DiffError, diff};
-use crate::patch::{FileMode, FilePatch, Hunk, Operation, PatchSet, PatchWarning};
-use crate::tree::{Change, FileKind, Place, Tree, TreeFile};
-use locate::SearchBudget;
-pub use refusal::{Excerpt, Mismatch, PatchRefusal, Reason};
-use splice::{Block, splice};
+use crate::patch::{FilePatch, PatchSet, PatchWarning};
+use crate::tree::{Change, FileKind, Tree, TreeFile};
+use draft::Draft;
+pub use refusal::{Effect, Excerpt, Mismatch, PatchRefusal, Reason};
+pub use view::{Judged, Listing, Outcome, Sight, View, ViewError, touched};
 
 /// A patch that was applied.
 #[derive(Clone, Debug)]
@@ -64,13 +68,14 @@ pub enum MatchedBy {
     OnlyPlace,
 }
 
-/// The files of `tree` whose contents [`apply`] needs: those that the patch changes or removes, sorted by path.
+/// The files of `tree` whose contents [`apply`] needs: those at the paths of the patch, sorted by path.
 #[must_use]
 pub fn reads(tree: &Tree, patch: &PatchSet) -> Vec<TreeFile> {
     let files: BTreeMap<&RepoPath, TreeFile> = patch
         .files()
         .iter()
-        .filter_map(|file| Some((file.path(), *tree.get(file.path())?)))
+        .flat_map(FilePatch::paths)
+        .filter_map(|path| Some((path, *tree.get(path)?)))
         .filter(|(_, file)| file.kind != FileKind::Link)
         .collect();
     files.into_values().collect()
@@ -82,12 +87,18 @@ pub fn reads(tree: &Tree, patch: &PatchSet) -> Vec<TreeFile> {
 ///
 /// The bytes that a hunk removes or has as context must stand in the file exactly, line endings and the end of the file
 /// included. They must stand at the line that the hunk states, or else at one place in the whole file; several places,
-/// or none, refuse the patch. Nothing is ever searched for by likeness. Hunks follow one another. Lines are added
-/// without context only to an empty file. A file that is made must be absent, one that is removed must be removed line
-/// by line, and each file must come out different. No path leads through a link or differs from another by case alone.
+/// or none, refuse the patch. Nothing is ever searched for by likeness. Hunks may stand in any order and may not overlap.
+/// A hunk that ends with context leaves the end of the file as it is, whatever it says of it. Lines are added without
+/// context only to an empty file. A file that is made must be absent, one that is removed must be removed line
+/// by line, and each file must come out different. A file that is renamed leaves its path and keeps its mode. All of a
+/// patch is one step, so that two files may change places. No path leads through a link or differs from another by case
+/// alone.
+///
+/// Where the patch does not apply because `base` is what it leads to already, the refusal tells what it did then.
 ///
 /// # Errors
-/// [`PatchRefusal`] with the first reason in the order of the patch; then nothing of the patch is applied.
+/// [`PatchRefusal`] with the first reason in the order of the patch, of its headers first and then of its content. Nothing
+/// of the patch is applied then.
 pub fn apply(
     base: &Tree,
     expected_base: &Digest,
@@ -97,23 +108,21 @@ pub fn apply(
     if base.digest() != *expected_base {
         return Err(PatchRefusal::BaseMoved { expected: *expected_base, actual: base.digest() });
     }
-    let mut draft = Draft {
-        budget: SearchBudget::whole(),
-        edits: BTreeMap::new(),
-        blobs: Contents::new(),
-        matches: Vec::new(),
-    };
-    for file in patch.files() {
-        if let Err(reason) = draft.add(base, file, contents) {
-            if reason != Reason::NoEffect && repeat::is_applied(base, patch, contents) {
-                return Err(PatchRefusal::AlreadyApplied);
-            }
-            return Err(PatchRefusal::At { path: file.path().clone(), reason });
+    forward(base, patch, contents).map_err(|refusal| {
+        if matches!(&refusal, PatchRefusal::At { reason: Reason::NoEffect, .. }) {
+            return refusal;
         }
-    }
-    let tree = base.with(&draft.edits).map_err(PatchRefusal::Tree)?;
+        let original = repeat::original(base, patch, contents);
+        original.map_or(refusal, |effect| PatchRefusal::AlreadyApplied(effect.map(Box::new)))
+    })
+}
+
+fn forward(base: &Tree, patch: &PatchSet, contents: &Contents) -> Result<Applied, PatchRefusal> {
+    headers::check(base, patch)?;
+    let draft = Draft::of(base, patch, contents)?;
+    let tree = base.with(&draft.edits()).map_err(PatchRefusal::Tree)?;
+    draft.check_effects(&tree)?;
     let changes = base.diff(&tree);
-    collision::check(base, &tree, &changes)?;
     let canonical = canonical(base, &tree, contents, &draft.blobs)?;
     Ok(Applied {
         tree,
@@ -122,7 +131,7 @@ pub fn apply(
         canonical,
         source: patch.source(),
         matches: draft.matches,
-        warnings: patch.warnings().to_vec(),
+        warnings: draft.warnings,
     })
 }
 
@@ -133,118 +142,4 @@ fn canonical(base: &Tree, tree: &Tree, old: &Contents, new: &Contents) -> Result
             reason: Reason::ContentMissing(content),
         },
     )
-}
-
-/// What has come together of a patch so far. It is dropped where anything is refused.
-struct Draft {
-    budget: SearchBudget,
-    edits: BTreeMap<RepoPath, Option<TreeFile>>,
-    blobs: Contents,
-    matches: Vec<HunkMatch>,
-}
-
-impl Draft {
-    fn add(&mut self, base: &Tree, patch: &FilePatch, contents: &Contents) -> Result<(), Reason> {
-        check_reading(base, patch)?;
-        let place = base.place(patch.path());
-        if let Place::Beyond(TreeFile { kind: FileKind::Link, .. })
-        | Place::File(TreeFile { kind: FileKind::Link, .. }) = place
-        {
-            return Err(Reason::Link);
-        }
-        let edit = match (place, patch.operation()) {
-            (Place::File(_), Operation::Create { .. }) => return Err(Reason::Exists),
-            // Whether a removal makes room is for the tree to tell, once all edits are known.
-            (_, Operation::Create { mode }) => Some(self.create(patch, mode)?),
-            (Place::File(file), Operation::Delete { stated }) => {
-                check_mode(file, stated)?;
-                check_whole(patch, content(file, contents)?)?;
-                None
-            }
-            (Place::File(file), Operation::Modify { stated, becomes }) => {
-                check_mode(file, stated)?;
-                Some(self.modify(patch, *file, becomes, contents)?)
-            }
-            (Place::Directory, _) => return Err(Reason::Directory),
-            (Place::Absent | Place::Beyond(_), _) => return Err(Reason::Missing),
-        };
-        self.edits.insert(patch.path().clone(), edit);
-        Ok(())
-    }
-
-    fn create(&mut self, patch: &FilePatch, mode: FileMode) -> Result<TreeFile, Reason> {
-        let bytes = patch.hunks().first().map_or_else(Vec::new, Hunk::after);
-        for hunk in patch.hunks() {
-            self.matched(patch, hunk.number(), 1, MatchedBy::StatedLine);
-        }
-        Ok(self.keep(mode.into(), bytes))
-    }
-
-    fn modify(
-        &mut self,
-        patch: &FilePatch,
-        file: TreeFile,
-        becomes: Option<FileMode>,
-        contents: &Contents,
-    ) -> Result<TreeFile, Reason> {
-        let kind = becomes.map_or(file.kind, FileKind::from);
-        if patch.hunks().is_empty() {
-            return if kind == file.kind { Err(Reason::NoEffect) } else { Ok(TreeFile { kind, ..file }) };
-        }
-        let before = content(&file, contents)?;
-        let blocks: Vec<Block> = patch.hunks().iter().map(Block::forward).collect();
-        let spliced = splice(before, &blocks, &mut self.budget)?;
-        if spliced.bytes == before {
-            return Err(Reason::NoEffect);
-        }
-        if spliced.bytes.len() as u64 > limits::FILE_BYTES {
-            return Err(Reason::TooLarge(spliced.bytes.len()));
-        }
-        for (block, found) in blocks.iter().zip(&spliced.found) {
-            let how = if found.as_stated { MatchedBy::StatedLine } else { MatchedBy::OnlyPlace };
-            self.matched(patch, block.hunk, found.line, how);
-        }
-        Ok(self.keep(kind, spliced.bytes))
-    }
-
-    fn keep(&mut self, kind: FileKind, bytes: Vec<u8>) -> TreeFile {
-        let size = ambit_ids::ByteCount::new(bytes.len() as u64);
-        TreeFile { kind, size, content: self.blobs.insert(bytes) }
-    }
-
-    fn matched(&mut self, patch: &FilePatch, hunk: usize, line: usize, how: MatchedBy) {
-        self.matches.push(HunkMatch { path: patch.path().clone(), hunk, line, how });
-    }
-}
-
-/// Refuses a path whose prefix could be a directory of the tree, where nothing else in the patch tells which it is.
-fn check_reading(base: &Tree, patch: &FilePatch) -> Result<(), Reason> {
-    let Some(other) = &patch.other_reading else { return Ok(()) };
-    let prefix = other.components().next().and_then(|name| RepoPath::from_bytes(name).ok());
-    let is_directory = prefix.is_some_and(|prefix| base.place(&prefix) == Place::Directory);
-    if is_directory { Err(Reason::PrefixAmbiguous(other.clone())) } else { Ok(()) }
-}
-
-fn check_mode(file: &TreeFile, stated: Option<FileMode>) -> Result<(), Reason> {
-    match stated.map(FileKind::from) {
-        Some(stated) if stated != file.kind => {
-            Err(Reason::ModeMismatch { stated: stated.git_mode(), actual: file.kind.git_mode() })
-        }
-        Some(_) | None => Ok(()),
-    }
-}
-
-/// The content of a file that may be patched.
-fn content<'a>(file: &TreeFile, contents: &'a Contents) -> Result<&'a [u8], Reason> {
-    let bytes = contents.get(&file.content).ok_or(Reason::ContentMissing(file.content))?;
-    if memchr::memchr(0, bytes).is_some() { Err(Reason::Binary) } else { Ok(bytes) }
-}
-
-fn check_whole(patch: &FilePatch, bytes: &[u8]) -> Result<(), Reason> {
-    let removed = patch.hunks().first().map_or_else(Vec::new, Hunk::before);
-    if removed == bytes {
-        return Ok(());
-    }
-    let text = text::Text::new(bytes);
-    Err(Reason::DeletePartial(Box::new(locate::mismatch(&text, &removed, Some(1), 1))))
 }

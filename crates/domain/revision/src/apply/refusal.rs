@@ -2,7 +2,10 @@ use std::fmt;
 
 use ambit_ids::{Digest, RepoPath, limits};
 
-use crate::tree::TreeError;
+use super::HunkMatch;
+use crate::diff::Diff;
+use crate::patch::PatchWarning;
+use crate::tree::{Change, TreeError};
 
 /// Why a patch was not applied. Nothing of it was: the tree is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -17,9 +20,9 @@ pub enum PatchRefusal {
         /// The digest of the tree.
         actual: Digest,
     },
-    /// Every file is already as the patch would leave it.
-    #[error("the tree already holds everything that the patch asks for. Nothing was changed")]
-    AlreadyApplied,
+    /// The tree is what the patch leads to. Its original effect is told where the patch says all that stood before.
+    #[error("the tree already holds everything that the patch asks for{}. Nothing was changed", Told(.0.as_deref()))]
+    AlreadyApplied(Option<Box<Effect>>),
     /// Something about one path. The first in the order of the patch.
     #[error("{path}: {reason}. Nothing was changed")]
     At {
@@ -33,21 +36,64 @@ pub enum PatchRefusal {
     Tree(#[source] TreeError),
 }
 
+/// What a patch did when it was applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Effect {
+    /// The digest of the tree before.
+    pub before: Digest,
+    /// The digest of the tree that came out.
+    pub tree: Digest,
+    /// The files that were different, sorted by path.
+    pub changes: Vec<Change>,
+    /// The change in canonical form.
+    pub canonical: Diff,
+    /// Where each hunk was found, in the order of the patch.
+    pub matches: Vec<HunkMatch>,
+    /// What the patch got wrong without leaving a doubt.
+    pub warnings: Vec<PatchWarning>,
+}
+
+struct Told<'a>(Option<&'a Effect>);
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(effect) = self.0 else { return Ok(()) };
+        let (files, canonical) = (effect.changes.len(), effect.canonical.digest);
+        let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+        write!(f, ": it led here from {}, changing {files} by the canonical patch {canonical}", effect.before)
+    }
+}
+
 /// What keeps a patch from one path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// The file that is to be made exists.
     #[error("it is to be made and exists already")]
     Exists,
+    /// A file is renamed to the path of another, which stays.
+    #[error("a file is to be renamed to it, and it exists and stays")]
+    RenameExists,
     /// The file that is to be changed or removed does not exist.
     #[error("there is no such file")]
     Missing,
     /// A directory has that path.
     #[error("it is a directory")]
     Directory,
-    /// The path is a symbolic link, or leads through one.
-    #[error("it is a symbolic link or leads through one, and no patch goes there")]
-    Link,
+    /// The path leads through a symbolic link, or is one where a file is to be changed.
+    #[error("it leads through a symbolic link, and no patch goes there; name the file itself")]
+    LinkThrough,
+    /// The target of a symbolic link is to be changed.
+    #[error("it is a symbolic link, and no patch gives it another target")]
+    LinkRetarget,
+    /// A file is to take the place of a symbolic link.
+    #[error("it is a symbolic link, and no patch puts a file in its place")]
+    LinkReplace,
+    /// A symbolic link is to be removed.
+    #[error("it is a symbolic link, and no patch removes it")]
+    LinkDelete,
+    /// A symbolic link is to be renamed.
+    #[error("it is a symbolic link, and no patch renames it")]
+    LinkRename,
     /// A directory of the tree has the name of a prefix, so that the path could be meant with it.
     #[error("it could be meant as {0}; start the file with a `diff --git` line")]
     PrefixAmbiguous(RepoPath),
@@ -71,6 +117,12 @@ pub enum Reason {
     /// What would come out passes [`limits::FILE_BYTES`].
     #[error("it would have {0} bytes, more than the {limit} allowed", limit = limits::FILE_BYTES)]
     TooLarge(usize),
+    /// The files that are renamed, or removed without repeating their lines, pass [`limits::PATCH_WHOLE_BYTES`].
+    #[error(
+        "the files that the patch renames, or removes without their lines, have more than the {} bytes allowed; propose it in parts",
+        limits::PATCH_WHOLE_BYTES
+    )]
+    WholeTooLarge,
     /// The patch leaves it as it is.
     #[error("the patch would leave it as it is")]
     NoEffect,
@@ -80,9 +132,9 @@ pub enum Reason {
     /// The lines of a hunk stand nowhere in the file.
     #[error("{0}")]
     ContextMismatch(Box<Mismatch>),
-    /// The lines of a hunk do not stand where it says, and stand at several other places.
+    /// The lines of a hunk do not stand where it says, or it does not say, and they stand at several places.
     #[error(
-        "hunk {hunk} is not at the line that it states and fits at {}; state the right one",
+        "hunk {hunk} does not state the line where it stands and fits at {}; state the right one or give it more context",
         Candidates(lines)
     )]
     AmbiguousPlace {
@@ -99,16 +151,38 @@ pub enum Reason {
         /// The hunk, counted from 1.
         hunk: usize,
     },
-    /// A hunk stands before the one above it, or they overlap.
-    #[error("hunk {hunk} stands at line {line}, which is before the end of the hunk above it")]
-    HunkOrder {
+    /// A line that a hunk names as standing above it does not stand in the file, or not in that order.
+    #[error("hunk {hunk} is to stand below the line \"{}\", which the file does not have there", line.as_str())]
+    AnchorMissing {
+        /// The hunk, counted from 1.
+        hunk: usize,
+        /// The line, without the blanks around it.
+        line: Excerpt,
+    },
+    /// The lines of a hunk stand in the file with other line ends.
+    #[error(
+        "hunk {hunk} fits at line {line} but for its line ends: the file has {file_has} there; give every line of the hunk the same"
+    )]
+    ContextLineEnding {
+        /// The hunk, counted from 1.
+        hunk: usize,
+        /// Where its lines are.
+        line: usize,
+        /// The line ends of the file.
+        file_has: &'static str,
+    },
+    /// Two hunks overlap.
+    #[error("hunk {hunk} stands at line {line}, which another hunk has too; join the two")]
+    HunkOverlap {
         /// The hunk, counted from 1.
         hunk: usize,
         /// Where its lines are.
         line: usize,
     },
-    /// A hunk leaves a line without its line feed in the middle of the file.
-    #[error("hunk {hunk} ends the file without a line feed, and the file goes on below it")]
+    /// A hunk changes the last line of the file and is wrong about its line feed.
+    #[error(
+        "hunk {hunk} is wrong about the line feed at the end of the file; mark a last line that has none with `\\ No newline at end of file`"
+    )]
     FinalNewline {
         /// The hunk, counted from 1.
         hunk: usize,
@@ -193,7 +267,7 @@ impl PatchRefusal {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::BaseMoved { .. } => "PATCH_BASE_MOVED",
-            Self::AlreadyApplied => "PATCH_ALREADY_APPLIED",
+            Self::AlreadyApplied(_) => "PATCH_ALREADY_APPLIED",
             Self::At { reason, .. } => reason.code(),
             Self::Tree(TreeError::FileInTheWay(_) | TreeError::DirectoryInTheWay(_)) => "PATCH_PATH_CONFLICT",
             Self::Tree(_) => "PATCH_TREE_LIMIT",
@@ -207,21 +281,29 @@ impl Reason {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Exists => "PATCH_FILE_EXISTS",
+            Self::RenameExists => "PATCH_RENAME_EXISTS",
             Self::Missing => "PATCH_FILE_MISSING",
             Self::Directory => "PATCH_PATH_CONFLICT",
-            Self::Link => "PATCH_LINK",
+            Self::LinkThrough => "PATCH_LINK_THROUGH",
+            Self::LinkRetarget => "PATCH_LINK_RETARGET",
+            Self::LinkReplace => "PATCH_LINK_REPLACE",
+            Self::LinkDelete => "PATCH_LINK_DELETE",
+            Self::LinkRename => "PATCH_LINK_RENAME",
             Self::PrefixAmbiguous(_) => "PATCH_PREFIX_AMBIGUOUS",
             Self::CaseCollision(_) => "PATCH_CASE_COLLISION",
             Self::ModeMismatch { .. } => "PATCH_MODE_MISMATCH",
             Self::Binary => "PATCH_BINARY",
             Self::ContentMissing(_) => "PATCH_CONTENT_MISSING",
             Self::TooLarge(_) => "PATCH_RESULT_TOO_LARGE",
+            Self::WholeTooLarge => "PATCH_WHOLE_TOO_LARGE",
             Self::NoEffect => "PATCH_NO_EFFECT",
             Self::DeletePartial(_) => "PATCH_DELETE_PARTIAL",
             Self::ContextMismatch(_) => "PATCH_CONTEXT_MISMATCH",
             Self::AmbiguousPlace { .. } => "PATCH_AMBIGUOUS_PLACE",
             Self::UnanchoredInsert { .. } => "PATCH_UNANCHORED_INSERT",
-            Self::HunkOrder { .. } => "PATCH_HUNK_ORDER",
+            Self::AnchorMissing { .. } => "PATCH_ANCHOR_MISSING",
+            Self::ContextLineEnding { .. } => "PATCH_CONTEXT_LINE_ENDING",
+            Self::HunkOverlap { .. } => "PATCH_HUNK_OVERLAP",
             Self::FinalNewline { .. } => "PATCH_FINAL_NEWLINE",
             Self::SearchLimit => "PATCH_SEARCH_LIMIT",
         }

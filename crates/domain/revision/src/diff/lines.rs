@@ -95,7 +95,7 @@ fn number<'a>(lines: &[&'a [u8]], numbers: &mut BTreeMap<&'a [u8], usize>) -> Ve
 
 impl<'a> Window<'a> {
     fn of(before: &'a [u8], after: &'a [u8]) -> Self {
-        let same = before.iter().zip(after).take_while(|(one, other)| one == other).count();
+        let same = common_prefix(before, after);
         let start = line_start(before, same);
         let tail = common_suffix(&before[start..], &after[start..]);
         let tail = tail - memchr::memchr(b'\n', &before[before.len() - tail..]).map_or(tail, |at| at + 1);
@@ -115,8 +115,21 @@ fn line_start(bytes: &[u8], at: usize) -> usize {
     memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |line_feed| line_feed + 1)
 }
 
+/// So many bytes are compared at once, where the whole of a large file is passed over.
+const BLOCK: usize = 64;
+
+fn common_prefix(one: &[u8], other: &[u8]) -> usize {
+    let blocks = one.chunks_exact(BLOCK).zip(other.chunks_exact(BLOCK));
+    let same = blocks.take_while(|(one, other)| one == other).count() * BLOCK;
+    let rest = one[same..].iter().zip(&other[same..]);
+    same + rest.take_while(|(one, other)| one == other).count()
+}
+
 fn common_suffix(one: &[u8], other: &[u8]) -> usize {
-    one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
+    let blocks = one.rchunks_exact(BLOCK).zip(other.rchunks_exact(BLOCK));
+    let same = blocks.take_while(|(one, other)| one == other).count() * BLOCK;
+    let rest = one[..one.len() - same].iter().rev().zip(other[..other.len() - same].iter().rev());
+    same + rest.take_while(|(one, other)| one == other).count()
 }
 
 /// The bytes of the first lines that serve as context.
@@ -146,6 +159,23 @@ mod tests {
             "@@ -1,3 +1,4 @@\n+l0\n l1\n l2\n l3\n\
              @@ -7,14 +8,13 @@\n l7\n l8\n l9\n-l10\n+new\n l11\n l12\n l13\n l14\n l15\n l16\n-l17\n l18\n l19\n l20\n"
         );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_two_files_have_in_common_is_what_a_plain_count_says(
+            one in proptest::collection::vec(0_u8..2, 0..300), at in 0_usize..300, insert in proptest::bool::ANY,
+        ) {
+            let mut other = one.clone();
+            match other.get_mut(at) {
+                Some(byte) if !insert => *byte += 1,
+                _ => other.insert(at.min(one.len()), 7),
+            }
+            let plain = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+            proptest::prop_assert_eq!(common_prefix(&one, &other), plain);
+            let plain = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
+            proptest::prop_assert_eq!(common_suffix(&one, &other), plain);
+        }
     }
 
     #[test]

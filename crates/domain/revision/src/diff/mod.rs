@@ -1,11 +1,13 @@
 //! The canonical diff of two trees.
 
 mod heading;
+mod hunks;
 mod lines;
 mod section;
 
 use ambit_ids::{Digest, RepoPath};
 
+pub use hunks::hunks;
 pub use section::{FileSection, HunkSection, LineSpan};
 
 use crate::compare::{Comparison, FileComparison, LineCounts};

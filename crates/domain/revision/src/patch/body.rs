@@ -1,8 +1,8 @@
-use ambit_ids::limits;
-
 use super::fault::{Form, PatchError, PatchFault};
+use super::forms::{fence::Fence, prose};
 use super::name::{Side, header_text, read_side};
-use super::outside::{after_blanks, foreign, is_blank, is_header_pair, is_signature, starts};
+use super::outside::{after_blanks, is_blank, is_header_pair, is_signature, starts};
+use super::range::{self, Range};
 use super::set::{Hunk, LineKind, LineMark, PatchWarning, StatedLines};
 
 /// The hunks of one file.
@@ -11,11 +11,18 @@ pub(super) struct Hunks {
     pub(super) warnings: Vec<PatchWarning>,
     /// The index of the line after them.
     pub(super) end: usize,
+    /// Whether the counts of the last one say that it ends there.
+    pub(super) is_counted: bool,
 }
 
-/// Reads the hunks that stand at `at`, of which there may be at most `room`.
-pub(super) fn read(lines: &[&[u8]], at: usize, room: usize) -> Result<Hunks, PatchError> {
-    let mut read = Hunks { hunks: Vec::new(), warnings: Vec::new(), end: at };
+/// Reads the hunks that stand at `at`, of which there may be at most `room`, within `fence` if there is one.
+pub(super) fn read(
+    lines: &[&[u8]],
+    at: usize,
+    room: usize,
+    fence: Option<Fence>,
+) -> Result<Hunks, PatchError> {
+    let mut read = Hunks { hunks: Vec::new(), warnings: Vec::new(), end: at, is_counted: false };
     loop {
         let header = after_blanks(lines, read.end);
         if !starts(lines, header, b"@@") {
@@ -24,16 +31,18 @@ pub(super) fn read(lines: &[&[u8]], at: usize, room: usize) -> Result<Hunks, Pat
         if read.hunks.len() == room {
             return Err(PatchError::at(header, PatchFault::TooManyHunks));
         }
-        let range =
-            header_text(lines[header]).and_then(read_range).map_err(|fault| PatchError::at(header, fault))?;
-        let (body, counted) = match counted_end(lines, header + 1, &range) {
+        let range = header_text(lines[header])
+            .and_then(range::read)
+            .map_err(|fault| PatchError::at(header, fault))?;
+        let (body, is_counted) = match counted_end(lines, header + 1, &range)? {
             Some(end) => (end, true),
-            None => (recounted_end(lines, header + 1)?, false),
+            None => (recounted_end(lines, header + 1, fence)?, false),
         };
         let hunk = build(lines, header + 1..body, read.hunks.len() + 1, range.stated)?;
         if !lines[body - 1].ends_with(b"\n") && !lines[body - 1].starts_with(b"\\") {
             // An added line may have lost more than its line feed; any other is compared with the file.
-            if !counted || hunk.lines.last().is_some_and(|last| last.kind == LineKind::Added) {
+            let is_whole = is_counted || range.counts.is_none();
+            if !is_whole || hunk.lines.last().is_some_and(|last| last.kind == LineKind::Added) {
                 return Err(PatchError::at(body - 1, PatchFault::Truncated));
             }
             read.warnings.push(PatchWarning::FinalLineFeed);
@@ -42,53 +51,12 @@ pub(super) fn read(lines: &[&[u8]], at: usize, room: usize) -> Result<Hunks, Pat
             hunk.count(LineKind::Context) + hunk.count(LineKind::Removed),
             hunk.count(LineKind::Context) + hunk.count(LineKind::Added),
         );
-        if found != range.counts {
-            let warning = PatchWarning::HunkCounts { line: header + 1, stated: range.counts, found };
-            read.warnings.push(warning);
+        if let Some(stated) = range.counts.filter(|stated| *stated != found) {
+            read.warnings.push(PatchWarning::HunkCounts { line: header + 1, stated, found });
         }
         read.hunks.push(hunk);
-        read.end = body;
+        (read.end, read.is_counted) = (body, is_counted);
     }
-}
-
-struct Range {
-    stated: StatedLines,
-    counts: (usize, usize),
-}
-
-/// Reads `@@ -LINE,COUNT +LINE,COUNT @@` and leaves the section heading that may follow.
-fn read_range(text: &[u8]) -> Result<Range, PatchFault> {
-    if text.starts_with(b"@@@") {
-        return Err(PatchFault::Unsupported(Form::Combined));
-    }
-    let rest = text.strip_prefix(b"@@ -").ok_or(PatchFault::Unsupported(Form::Placeless))?;
-    let read = || {
-        let (old, old_count, rest) = read_span(rest)?;
-        let (new, new_count, rest) = read_span(rest.strip_prefix(b" +")?)?;
-        let heading = rest.strip_prefix(b" @@")?;
-        let apart = heading.is_empty() || heading.starts_with(b" ");
-        apart.then_some(Range { stated: StatedLines { old, new }, counts: (old_count, new_count) })
-    };
-    read().ok_or(PatchFault::HunkHeader)
-}
-
-/// Reads `LINE` or `LINE,COUNT`; a count that is left out is 1.
-fn read_span(text: &[u8]) -> Option<(usize, usize, &[u8])> {
-    let (line, rest) = read_number(text)?;
-    match rest.strip_prefix(b",") {
-        None => Some((line, 1, rest)),
-        Some(rest) => read_number(rest).map(|(count, rest)| (line, count, rest)),
-    }
-}
-
-/// Reads a number of at most nine digits, which is more lines than any file has.
-fn read_number(text: &[u8]) -> Option<(usize, &[u8])> {
-    let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
-    if !(1..=9).contains(&digits) {
-        return None;
-    }
-    let number = std::str::from_utf8(&text[..digits]).ok()?.parse().ok()?;
-    Some((number, &text[digits..]))
 }
 
 /// What a line is in the body of a hunk.
@@ -108,9 +76,22 @@ fn classify(line: &[u8]) -> BodyLine {
     }
 }
 
-/// Where the body ends by the counts of its header; `None` where they do not fit what stands there.
-fn counted_end(lines: &[&[u8]], start: usize, range: &Range) -> Option<usize> {
-    let (mut old, mut new) = range.counts;
+/// Where the body ends by the counts of its header; `None` where they do not fit what stands there. An item of a list
+/// below could be prose as well as a line that is not counted.
+fn counted_end(lines: &[&[u8]], start: usize, range: &Range) -> Result<Option<usize>, PatchError> {
+    let Some(at) = range.counts.and_then(|counts| count_down(lines, start, counts)) else { return Ok(None) };
+    let next = after_blanks(lines, at);
+    let goes_on = lines.get(next).is_some_and(|line| matches!(line, [b' ' | b'+' | b'-' | b'\\', ..]));
+    let swallows_header = at >= start + 2 && names_prefixed_sides(lines, at - 2) && starts(lines, at, b"@@");
+    if swallows_header || goes_on && !is_header_pair(lines, next) && !is_signature(lines, next) {
+        let is_item = !swallows_header && is_list_item(lines[next]);
+        return if is_item { Err(PatchError::at(next, PatchFault::HunkAmbiguous)) } else { Ok(None) };
+    }
+    Ok(Some(at))
+}
+
+/// The end of the lines that are counted, with the marker below them.
+fn count_down(lines: &[&[u8]], start: usize, (mut old, mut new): (usize, usize)) -> Option<usize> {
     let mut at = start;
     while old > 0 || new > 0 {
         match classify(lines.get(at)?) {
@@ -126,31 +107,26 @@ fn counted_end(lines: &[&[u8]], start: usize, range: &Range) -> Option<usize> {
     while at > start && starts(lines, at, b"\\ ") {
         at += 1;
     }
-    let next = after_blanks(lines, at);
-    let goes_on = lines.get(next).is_some_and(|line| matches!(line, [b' ' | b'+' | b'-' | b'\\', ..]));
-    let swallows_header =
-        at >= start + 2 && names_prefixed_sides(lines, at - 2) && starts(lines, at, b"@@ -");
-    if swallows_header || goes_on && !is_header_pair(lines, next) && !is_signature(lines, next) {
-        return None;
-    }
     Some(at)
 }
 
 /// Where the body ends by its lines alone.
 ///
 /// A file's header below it could be a removed and an added line instead, and a signature a removed line. The former is
-/// taken for what it is where its names carry prefixes; nothing else is guessed. Blank lines at the end are left out:
-/// as context they would change nothing.
-fn recounted_end(lines: &[&[u8]], start: usize) -> Result<usize, PatchError> {
+/// taken for what it is where its names carry prefixes; nothing else is guessed. Nor could an item of a list below a
+/// blank line be told from a line of the hunk. Blank lines at the end are left out: as context they would change
+/// nothing. What starts like no line of a hunk ends it below a blank line, and is a fault elsewhere.
+fn recounted_end(lines: &[&[u8]], start: usize, fence: Option<Fence>) -> Result<usize, PatchError> {
     let mut at = start;
     while let Some(line) = lines.get(at) {
-        if is_header_pair(lines, at) && starts(lines, at + 2, b"@@ -") {
+        if is_header_pair(lines, at) && starts(lines, at + 2, b"@@") {
             if names_prefixed_sides(lines, at) {
                 break;
             }
             return Err(PatchError::at(at, PatchFault::HunkAmbiguous));
         }
-        if is_signature(lines, at) {
+        let is_below_blank = at > start && is_blank(lines[at - 1]);
+        if is_signature(lines, at) || is_below_blank && is_list_item(line) {
             return Err(PatchError::at(at, PatchFault::HunkAmbiguous));
         }
         if matches!(classify(line), BodyLine::Outside) {
@@ -158,13 +134,14 @@ fn recounted_end(lines: &[&[u8]], start: usize) -> Result<usize, PatchError> {
         }
         at += 1;
     }
-    let known = [&b"@@"[..], b"diff ", b"--- ", b"From ", b"Index: "];
-    if at < lines.len() && !known.iter().any(|start| starts(lines, at, start)) {
-        let fault = match foreign(lines, at) {
-            PatchFault::Unsupported(Form::Prose) => PatchFault::BodyLine,
-            other => other,
-        };
-        return Err(PatchError::at(at, fault));
+    let known = [&b"@@"[..], b"diff ", b"--- ", b"From ", b"Index: ", b"*** Begin Patch"];
+    let is_apart = at > start && is_blank(lines[at - 1]);
+    if let Some(line) = lines.get(at).filter(|_| !is_apart)
+        && !known.iter().any(|start| line.starts_with(start))
+        && !fence.is_some_and(|fence| fence.is_closed_by(line))
+    {
+        let fault = prose::fault(line).filter(|fault| *fault != PatchFault::Unsupported(Form::Prose));
+        return Err(PatchError::at(at, fault.unwrap_or(PatchFault::BodyLine)));
     }
     while at > start && is_blank(lines[at - 1]) {
         at -= 1;
@@ -188,6 +165,11 @@ fn names_prefixed_sides(lines: &[&[u8]], at: usize) -> bool {
     is_header_pair(lines, at) && carries(at, b"a/") && carries(at + 1, b"b/")
 }
 
+/// Whether a line could be an item of a list in Markdown.
+fn is_list_item(line: &[u8]) -> bool {
+    matches!(line, [b'+' | b'-', b' ', first, ..] if !first.is_ascii_whitespace())
+}
+
 /// Whether a line of a body stands for a line feed and nothing before it.
 fn is_empty_line(line: &[u8]) -> bool {
     matches!(line, b"\n" | b" \n" | b"-\n" | b"+\n")
@@ -197,9 +179,10 @@ fn build(
     lines: &[&[u8]],
     body: std::ops::Range<usize>,
     number: usize,
-    stated: StatedLines,
+    stated: Option<StatedLines>,
 ) -> Result<Hunk, PatchError> {
-    let mut hunk = Hunk { number, stated: Some(stated), text: Vec::new(), lines: Vec::new() };
+    let mut hunk =
+        Hunk { number, stated, anchors: Vec::new(), ends_file: false, text: Vec::new(), lines: Vec::new() };
     let (header, mut old_ended, mut new_ended) = (body.start - 1, false, false);
     for at in body {
         let line = lines[at];
@@ -237,6 +220,3 @@ fn build(
     }
     Ok(hunk)
 }
-
-const _: () =
-    assert!(limits::FILE_BYTES < 999_999_999, "the number of a line of a file has at most nine digits");

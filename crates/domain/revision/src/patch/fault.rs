@@ -70,23 +70,40 @@ pub enum PatchFault {
     /// A path stands in two headers.
     #[error("the patch has the same path twice; join its hunks under one header")]
     DuplicatePath,
+    /// The same file is changed, removed or renamed twice.
+    #[error(
+        "the patch changes, removes or renames the same file twice; join what becomes of it under one header"
+    )]
+    DuplicateSource,
     /// A symbolic link.
-    #[error("a patch may not make, change or remove a symbolic link (mode 120000)")]
-    Link,
+    #[error(transparent)]
+    Link(LinkFault),
     /// A submodule.
     #[error("a patch may not make, change or remove a submodule (mode 160000)")]
     Submodule,
     /// A mode other than 100644 and 100755.
-    #[error("the only modes of a patch are 100644 and 100755")]
-    Mode,
+    #[error("{0}; the only modes of a patch are 100644 and 100755")]
+    Mode(ModeFault),
     /// Binary content or its stub.
     #[error("binary files cannot be patched")]
     Binary,
     /// Text in a form that is not understood here.
-    #[error("{} not understood here; propose a unified diff with nothing around it", .0.phrase())]
+    #[error("{} not understood here; propose a plain unified diff", .0.phrase())]
     Unsupported(Form),
-    /// A hunk's header is not `@@ -LINE,COUNT +LINE,COUNT @@`.
-    #[error("the header of the hunk is not `@@ -LINE,COUNT +LINE,COUNT @@`")]
+    /// A fence of Markdown that does not hold its lines whole.
+    #[error("the Markdown fence {0}")]
+    Fence(&'static str),
+    /// A block of `*** Begin Patch` that is not in its form.
+    #[error("the `*** Begin Patch` block is malformed: {0}")]
+    BeginPatch(&'static str),
+    /// A search and replace block that is not in its form.
+    #[error("the search and replace block is malformed: {0}")]
+    SearchReplace(&'static str),
+    /// A line of a search and replace block could be content or a marker.
+    #[error("a line of the block's content looks like a marker of the block; propose a unified diff")]
+    MarkerAmbiguous,
+    /// A hunk's header is neither `@@ -LINE,COUNT +LINE,COUNT @@` nor leaves its place out.
+    #[error("the header of the hunk is not `@@ -LINE,COUNT +LINE,COUNT @@`; `@@` alone leaves its place out")]
     HunkHeader,
     /// A file has a header and no hunks.
     #[error("the file has no hunks")]
@@ -117,6 +134,46 @@ pub enum PatchFault {
     DeleteForm,
 }
 
+/// What a patch says that it does to a symbolic link (mode 120000).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LinkFault {
+    /// It makes one.
+    #[error("a patch may not make a symbolic link (mode 120000)")]
+    Create,
+    /// It removes one.
+    #[error("a patch may not remove a symbolic link (mode 120000)")]
+    Delete,
+    /// It turns a file into one, or one into a file.
+    #[error("a patch may not turn a file into a symbolic link (mode 120000), or one into a file")]
+    Mode,
+    /// It gives one another target.
+    #[error("a patch may not give a symbolic link (mode 120000) another target")]
+    Edit,
+}
+
+/// Modes that a patch may not ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ModeFault {
+    /// The file would run as the user that owns it.
+    #[error("the mode has the set-user-ID bit")]
+    SetUserId,
+    /// The file would run as the group that owns it.
+    #[error("the mode has the set-group-ID bit")]
+    SetGroupId,
+    /// The sticky bit.
+    #[error("the mode has the sticky bit")]
+    Sticky,
+    /// A file with other permissions.
+    #[error("the mode has other permissions than git keeps")]
+    Permissions,
+    /// A directory, a device or anything else that is no file.
+    #[error("the mode is not that of a file")]
+    Kind,
+    /// Not six octal digits.
+    #[error("the mode is not six octal digits")]
+    Malformed,
+}
+
 /// Names that are harmless in one place and something else in another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameFault {
@@ -126,6 +183,9 @@ pub enum NameFault {
     /// A backslash, which separates components elsewhere.
     #[error("the path holds a backslash")]
     Backslash,
+    /// A share of another machine, as Windows names it.
+    #[error("the path names a share of another machine")]
+    Share,
     /// A drive letter.
     #[error("the path starts with a drive letter")]
     Drive,
@@ -140,20 +200,12 @@ pub enum NameFault {
 /// Forms of change that are recognised and refused as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// `*** Begin Patch`.
-    BeginPatch,
-    /// `<<<<<<< SEARCH`.
-    SearchReplace,
-    /// A fence of Markdown.
-    Fence,
-    /// Text around or between the files.
+    /// Text around or between the files that some reader takes for a part of a patch.
     Prose,
+    /// A file as a whole, in a fence below its name.
+    Listing,
     /// A diff of a merge (`diff --cc`, `@@@`).
     Combined,
-    /// A hunk that states no lines (`@@`, `@@ ... @@`).
-    Placeless,
-    /// A rename.
-    Rename,
     /// A copy.
     Copy,
 }
@@ -161,27 +213,43 @@ pub enum Form {
 impl Form {
     const fn phrase(self) -> &'static str {
         match self {
-            Self::BeginPatch => "`*** Begin Patch` blocks are",
-            Self::SearchReplace => "search and replace blocks are",
-            Self::Fence => "Markdown fences are",
-            Self::Prose => "text around the files of a patch is",
+            Self::Prose => "text around the files that could be taken for a part of a patch is",
+            Self::Listing => "a file as a whole, in a fence below its name, is",
             Self::Combined => "the diff of a merge is",
-            Self::Placeless => "a hunk without line numbers is",
-            Self::Rename => "a rename is",
             Self::Copy => "a copy is",
         }
     }
 
     const fn code(self) -> &'static str {
         match self {
-            Self::BeginPatch => "PATCH_UNSUPPORTED_BEGIN_PATCH",
-            Self::SearchReplace => "PATCH_UNSUPPORTED_SEARCH_REPLACE",
-            Self::Fence => "PATCH_UNSUPPORTED_FENCE",
             Self::Prose => "PATCH_UNSUPPORTED_PROSE",
+            Self::Listing => "PATCH_UNSUPPORTED_LISTING",
             Self::Combined => "PATCH_UNSUPPORTED_COMBINED",
-            Self::Placeless => "PATCH_UNSUPPORTED_PLACELESS_HUNK",
-            Self::Rename => "PATCH_UNSUPPORTED_RENAME",
             Self::Copy => "PATCH_UNSUPPORTED_COPY",
+        }
+    }
+}
+
+impl LinkFault {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Create => "PATCH_LINK_CREATE",
+            Self::Delete => "PATCH_LINK_DELETE",
+            Self::Mode => "PATCH_LINK_MODE",
+            Self::Edit => "PATCH_LINK_EDIT",
+        }
+    }
+}
+
+impl ModeFault {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::SetUserId => "PATCH_MODE_SETUID",
+            Self::SetGroupId => "PATCH_MODE_SETGID",
+            Self::Sticky => "PATCH_MODE_STICKY",
+            Self::Permissions => "PATCH_MODE_PERMISSIONS",
+            Self::Kind => "PATCH_MODE_KIND",
+            Self::Malformed => "PATCH_MODE_MALFORMED",
         }
     }
 }
@@ -191,6 +259,7 @@ impl NameFault {
         match self {
             Self::Unprintable => "PATCH_PATH_UNPRINTABLE",
             Self::Backslash => "PATCH_PATH_BACKSLASH",
+            Self::Share => "PATCH_PATH_SHARE",
             Self::Drive => "PATCH_PATH_DRIVE",
             Self::Reserved => "PATCH_PATH_RESERVED",
             Self::Trailing => "PATCH_PATH_TRAILING",
@@ -217,11 +286,16 @@ impl PatchFault {
             Self::Path(why) => why.code(),
             Self::Name(why) => why.code(),
             Self::DuplicatePath => "PATCH_DUPLICATE_PATH",
-            Self::Link => "PATCH_LINK",
+            Self::DuplicateSource => "PATCH_DUPLICATE_SOURCE",
+            Self::Link(fault) => fault.code(),
             Self::Submodule => "PATCH_SUBMODULE",
-            Self::Mode => "PATCH_MODE",
+            Self::Mode(fault) => fault.code(),
             Self::Binary => "PATCH_BINARY",
             Self::Unsupported(form) => form.code(),
+            Self::Fence(_) => "PATCH_FENCE",
+            Self::BeginPatch(_) => "PATCH_BEGIN_PATCH",
+            Self::SearchReplace(_) => "PATCH_SEARCH_REPLACE",
+            Self::MarkerAmbiguous => "PATCH_MARKER_AMBIGUOUS",
             Self::HunkHeader => "PATCH_HUNK_HEADER",
             Self::NoHunks => "PATCH_NO_HUNKS",
             Self::HunkEmpty => "PATCH_HUNK_EMPTY",

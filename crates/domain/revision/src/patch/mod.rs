@@ -2,14 +2,18 @@
 
 mod body;
 mod fault;
+mod forms;
 mod header;
 mod name;
+mod once;
 mod outside;
 mod parse;
 mod policy;
+mod range;
+mod sections;
 mod set;
 
-pub use fault::{Form, NameFault, PatchError, PatchFault};
-pub(crate) use name::quote;
+pub use fault::{Form, LinkFault, ModeFault, NameFault, PatchError, PatchFault};
+pub use name::quote;
 pub use parse::parse;
 pub use set::{FileMode, FilePatch, Hunk, LineKind, Operation, PatchSet, PatchWarning, StatedLines};

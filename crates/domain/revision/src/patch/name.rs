@@ -9,7 +9,7 @@ pub(super) enum Side {
     Name(Vec<u8>),
 }
 
-/// How the paths of a header carry the prefixes `a/` and `b/`.
+/// How the paths of a header carry a prefix for each side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prefix {
     /// They do.
@@ -45,18 +45,60 @@ pub(super) fn read_side(text: &[u8]) -> Result<Side, PatchFault> {
     }
 }
 
+/// The prefixes that git gives the two sides: its usual ones, and those that tell where a side comes from (the index, the
+/// work tree, a commit, an object, or a file beside a repository).
+const PREFIXES: [(&[u8], &[u8]); 6] =
+    [(b"a/", b"b/"), (b"i/", b"w/"), (b"c/", b"i/"), (b"c/", b"w/"), (b"o/", b"w/"), (b"1/", b"2/")];
+
+/// Reads a name that fills the rest of its line.
+pub(super) fn read_name(text: &[u8]) -> Result<Vec<u8>, PatchFault> {
+    let name = match text.strip_prefix(b"\"") {
+        None => Some(text.to_vec()),
+        Some(quoted) => unquote(quoted).filter(|(_, rest)| rest.is_empty()).map(|(name, _)| name),
+    };
+    match name {
+        None => Err(PatchFault::Header("a quoted name is malformed")),
+        Some(name) if name.is_empty() => Err(PatchFault::Header("a file has no name")),
+        Some(name) => Ok(name),
+    }
+}
+
+/// How the names of a header carry prefixes, where they are known to be of the path `from` before and `to` after: those of
+/// its `diff --git` line and, where they stand, those of its sides. `None` where they are of others.
+pub(super) fn prefix_of_rename(
+    git_names: &[u8],
+    sides: Option<(&[u8], &[u8])>,
+    from: &[u8],
+    to: &[u8],
+) -> Option<Prefix> {
+    let fits = |(own, other): &(&[u8], &[u8])| {
+        let (old, new) = ([own, from].concat(), [other, to].concat());
+        let rest = after_name(git_names, &old).and_then(|rest| rest.strip_prefix(b" "));
+        let on_line = rest.and_then(|rest| after_name(rest, &new)).is_some_and(<[u8]>::is_empty);
+        on_line && sides.is_none_or(|sides| sides == (&old, &new))
+    };
+    if fits(&(b"", b"")) {
+        return Some(Prefix::Bare);
+    }
+    PREFIXES.iter().any(fits).then_some(Prefix::Carried)
+}
+
+/// What follows a name, quoted or as it is.
+fn after_name<'t>(text: &'t [u8], name: &[u8]) -> Option<&'t [u8]> {
+    match text.strip_prefix(b"\"") {
+        None => text.strip_prefix(name),
+        Some(quoted) => unquote(quoted).filter(|(found, _)| found == name).map(|(_, rest)| rest),
+    }
+}
+
 /// Reads both names of a `diff --git` line. Unquoted names hold spaces as they are, so only names of one length, which
 /// the two of a file have, can be told apart.
 pub(super) fn read_git_names(text: &[u8]) -> Result<(Vec<u8>, Vec<u8>), PatchFault> {
     let malformed = PatchFault::Header("the `diff --git` line does not name two files");
     if let Some(quoted) = text.strip_prefix(b"\"") {
         let (old, rest) = unquote(quoted).ok_or(malformed.clone())?;
-        let rest = rest.strip_prefix(b" ").ok_or(malformed.clone())?;
-        let new = match rest.strip_prefix(b"\"") {
-            Some(quoted) => unquote(quoted).filter(|(_, rest)| rest.is_empty()).ok_or(malformed)?.0,
-            None => rest.to_vec(),
-        };
-        return Ok((old, new));
+        let new = rest.strip_prefix(b" ").ok_or(malformed)?;
+        return Ok((old, read_name(new)?));
     }
     let half = text.len() / 2;
     match (text.get(..half), text.get(half..)) {
@@ -70,9 +112,10 @@ pub(super) fn pair(old: &[u8], new: &[u8]) -> Result<(Vec<u8>, Prefix), PatchFau
     if old == new {
         return Ok((old.to_vec(), Prefix::Bare));
     }
-    match (old.strip_prefix(b"a/"), new.strip_prefix(b"b/")) {
-        (Some(old), Some(new)) if old == new => Ok((old.to_vec(), Prefix::Carried)),
-        _ => Err(PatchFault::PathsDiffer),
+    let stripped = |(own, other): (&[u8], &[u8])| Some((old.strip_prefix(own)?, new.strip_prefix(other)?));
+    match PREFIXES.into_iter().filter_map(stripped).find(|(old, new)| old == new) {
+        Some((path, _)) => Ok((path.to_vec(), Prefix::Carried)),
+        None => Err(PatchFault::PathsDiffer),
     }
 }
 
@@ -120,7 +163,8 @@ fn escaped(letter: u8) -> Option<u8> {
 }
 
 /// Writes a name as it stands in a header: quoted as git quotes it, where it holds anything but plain ASCII.
-pub(crate) fn quote(name: &[u8]) -> Vec<u8> {
+#[must_use]
+pub fn quote(name: &[u8]) -> Vec<u8> {
     let plain = |b: &u8| matches!(b, b' '..=b'~') && !matches!(b, b'"' | b'\\');
     if name.iter().all(plain) {
         return name.to_vec();
@@ -165,9 +209,40 @@ mod tests {
         assert_eq!(names("a/x a/x"), Ok((b"a/x".to_vec(), Prefix::Bare)));
         assert_eq!(names("\"a/\\303\\251\" \"b/\\303\\251\""), Ok(("é".into(), Prefix::Carried)));
         assert_eq!(names("\"a/x\" b/x"), Ok((b"x".to_vec(), Prefix::Carried)));
-        for other in ["a/x b/y", "a/x b/x c/x", "i/x w/x", "a/x", "", "b/x a/x"] {
+        for carried in ["i/x w/x", "c/x i/x", "c/x w/x", "o/x w/x", "1/x 2/x"] {
+            assert_eq!(names(carried), Ok((b"x".to_vec(), Prefix::Carried)), "{carried}");
+        }
+        for other in ["a/x b/y", "a/x b/x c/x", "w/x i/x", "i/x b/x", "src/x dst/x", "a/x", "", "b/x a/x"] {
             assert!(names(other).is_err(), "{other}");
         }
+    }
+
+    #[test]
+    fn the_names_of_a_rename_are_known_before_they_are_read() {
+        let prefix = |text: &str, from: &str, to: &str| {
+            prefix_of_rename(text.as_bytes(), None, from.as_bytes(), to.as_bytes())
+        };
+        for (text, from, to, expected) in [
+            ("a/x b/longer", "x", "longer", Some(Prefix::Carried)),
+            ("x longer", "x", "longer", Some(Prefix::Bare)),
+            ("a/x b/y", "a/x", "b/y", Some(Prefix::Bare)),
+            ("a/x y b/x z", "x y", "x z", Some(Prefix::Carried)),
+            ("\"a/\\303\\251\" b/e", "\u{e9}", "e", Some(Prefix::Carried)),
+            ("a/e \"b/\\303\\251\"", "e", "\u{e9}", Some(Prefix::Carried)),
+            ("i/x w/y", "x", "y", Some(Prefix::Carried)),
+            ("a/x b/y", "x", "z", None),
+            ("a/x b/y", "x", "y b/y", None),
+            ("a/x b/y ", "x", "y", None),
+            ("a/x y", "x", "y", None),
+            ("src/x dst/y", "x", "y", None),
+        ] {
+            assert_eq!(prefix(text, from, to), expected, "{text}");
+        }
+        let sides = |old: &'static str, new: &'static str| {
+            prefix_of_rename(b"a/x b/y", Some((old.as_bytes(), new.as_bytes())), b"x", b"y")
+        };
+        assert_eq!(sides("a/x", "b/y"), Some(Prefix::Carried));
+        assert_eq!([sides("a/x", "b/x"), sides("x", "y"), sides("i/x", "w/y")], [None; 3]);
     }
 
     proptest::proptest! {

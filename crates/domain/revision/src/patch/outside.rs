@@ -1,24 +1,184 @@
 use super::fault::{Form, PatchError, PatchFault};
+use super::forms::fence::Fence;
+use super::forms::{begin_patch, prose, search_replace};
 use super::name::header_text;
+use super::set::PatchWarning;
 
-/// The index of the next line that starts a file, or the number of lines. Whatever stands before it must be text that
-/// tools write around files and that means nothing.
-pub(super) fn skip(lines: &[&[u8]], mut at: usize, after_a_file: bool) -> Result<usize, PatchError> {
-    while let Some(line) = lines.get(at) {
-        let text = header_text(line).map_err(|fault| PatchError::at(at, fault))?;
-        if text.starts_with(b"diff --git ") || is_header_pair(lines, at) {
-            return Ok(at);
-        }
-        at = match text {
-            b"" => at + 1,
-            _ if after_a_file && is_signature(lines, at) => at + 2,
-            _ if text.starts_with(b"Index: ") => after_index_line(lines, at),
-            _ if is_command_line(text) => at + 1,
-            _ if is_mail_start(text) => after_mail_header(lines, at)?,
-            _ => return Err(PatchError::at(at, foreign(lines, at))),
-        };
+/// What opens the next part of a patch.
+pub(super) enum Start {
+    /// `diff --git` or the names of a file.
+    Unified,
+    /// `*** Begin Patch`.
+    BeginPatch,
+    /// `<<<<<<< SEARCH`, and the index of the last line of text above it.
+    SearchReplace { name: Option<usize> },
+}
+
+/// What stands above the text around the files, and how sure its end is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Above {
+    Nothing,
+    /// A unified diff; its last hunk may have ended by its counts.
+    Unified {
+        is_counted: bool,
+    },
+    /// A form that closes itself.
+    Closed,
+}
+
+/// A reader of what stands around the files of a patch.
+#[derive(Default)]
+pub(super) struct Outside {
+    open: Option<OpenFence>,
+    warnings: Vec<PatchWarning>,
+}
+
+struct OpenFence {
+    at: usize,
+    fence: Fence,
+    holds_file: bool,
+    /// Whether the text above it names a file, of which it could be the whole content.
+    is_named: bool,
+}
+
+/// The text between two files, so far.
+struct Gap {
+    /// How many things say that the hunk above has ended: its counts, a blank line, the end of its fence. Two leave no
+    /// doubt, and with one no line may follow that could be a line of the hunk.
+    evidence: usize,
+    has_blank: bool,
+    /// The first line of prose, and the last.
+    prose: Option<(usize, usize)>,
+    fence: Option<usize>,
+}
+
+impl Outside {
+    /// The fence that is open.
+    pub(super) fn fence(&self) -> Option<Fence> {
+        self.open.as_ref().map(|open| open.fence)
     }
-    Ok(lines.len())
+
+    pub(super) fn warn(&mut self, warnings: Vec<PatchWarning>) {
+        self.warnings.extend(warnings);
+    }
+
+    pub(super) fn into_warnings(self) -> Vec<PatchWarning> {
+        self.warnings
+    }
+
+    /// The index of the next line that opens a part of the patch, and what it opens; `None` at the end. What stands
+    /// before it must mean nothing to any reader of patches.
+    pub(super) fn next(
+        &mut self,
+        lines: &mut [&[u8]],
+        mut at: usize,
+        above: Above,
+    ) -> Result<Option<(usize, Start)>, PatchError> {
+        let mut gap = Gap::below(above);
+        while let Some(line) = lines.get(at).copied() {
+            let text = header_text(line).map_err(|fault| PatchError::at(at, fault))?;
+            if let Some(start) = gap.start(lines, at, text) {
+                if let Some(open) = &mut self.open {
+                    open.holds_file = true;
+                }
+                self.warnings.extend(gap.warnings(&start));
+                return Ok(Some((at, start)));
+            }
+            at = match text {
+                _ if text.trim_ascii().is_empty() => gap.blank(at),
+                _ if above != Above::Nothing && is_signature(lines, at) => at + 2,
+                _ if text.starts_with(b"Index: ") => after_index_line(lines, at),
+                _ if is_command_line(text) => at + 1,
+                _ if is_mail_start(text) => after_mail_header(lines, at)?,
+                _ => match Fence::read(text) {
+                    Some(fence) => self.fence_line(lines, at, fence, &mut gap)?,
+                    None => gap.prose(line, at)?,
+                },
+            };
+        }
+        if let Some(open) = &self.open {
+            return Err(PatchError::at(open.at, PatchFault::Fence("is not closed")));
+        }
+        self.warnings.extend(gap.warnings(&Start::Unified));
+        Ok(None)
+    }
+
+    fn fence_line(
+        &mut self,
+        lines: &mut [&[u8]],
+        at: usize,
+        fence: Fence,
+        gap: &mut Gap,
+    ) -> Result<usize, PatchError> {
+        match self.open.take() {
+            None => {
+                let fence = fence.unindent(lines, at)?;
+                let is_named = gap.prose.is_some_and(|(_, last)| search_replace::names_file(lines[last]));
+                gap.fence.get_or_insert(at);
+                self.open = Some(OpenFence { at, fence, holds_file: false, is_named });
+            }
+            Some(open) if !open.fence.is_closed_by(lines[at]) => {
+                return Err(PatchError::at(
+                    at,
+                    PatchFault::Fence("stands within another, or the one above is not closed"),
+                ));
+            }
+            Some(open) if open.is_named && !open.holds_file => {
+                return Err(PatchError::at(open.at, PatchFault::Unsupported(Form::Listing)));
+            }
+            Some(open) => gap.evidence += usize::from(open.holds_file),
+        }
+        Ok(at + 1)
+    }
+}
+
+impl Gap {
+    fn below(above: Above) -> Self {
+        let evidence = match above {
+            Above::Nothing | Above::Closed => 2,
+            Above::Unified { is_counted } => usize::from(is_counted),
+        };
+        Self { evidence, has_blank: false, prose: None, fence: None }
+    }
+
+    /// What a line opens, if anything.
+    fn start(&self, lines: &[&[u8]], at: usize, text: &[u8]) -> Option<Start> {
+        if text.starts_with(b"diff --git ") || is_header_pair(lines, at) {
+            return Some(Start::Unified);
+        }
+        if begin_patch::opens(text) {
+            return Some(Start::BeginPatch);
+        }
+        search_replace::opens(text).then(|| Start::SearchReplace { name: self.prose.map(|(_, last)| last) })
+    }
+
+    fn blank(&mut self, at: usize) -> usize {
+        if self.prose.is_none() && !self.has_blank {
+            self.has_blank = true;
+            self.evidence += 1;
+        }
+        at + 1
+    }
+
+    fn prose(&mut self, line: &[u8], at: usize) -> Result<usize, PatchError> {
+        if let Some(fault) = prose::fault(line) {
+            return Err(PatchError::at(at, fault));
+        }
+        if self.evidence < 2 && matches!(line, [b'+' | b'-', ..]) {
+            return Err(PatchError::at(at, PatchFault::HunkAmbiguous));
+        }
+        self.prose = Some((self.prose.map_or(at, |(first, _)| first), at));
+        Ok(at + 1)
+    }
+
+    fn warnings(&self, start: &Start) -> impl Iterator<Item = PatchWarning> {
+        let is_name = |(first, last): &(usize, usize)| {
+            first == last && matches!(start, Start::SearchReplace { name: Some(name) } if name == last)
+        };
+        let prose = self.prose.filter(|prose| !is_name(prose));
+        let fence = self.fence.map(|at| PatchWarning::Fence { line: at + 1 });
+        fence.into_iter().chain(prose.map(|(first, _)| PatchWarning::Prose { line: first + 1 }))
+    }
 }
 
 /// Whether two lines are the names of a file.
@@ -34,18 +194,20 @@ pub(super) fn is_blank(line: &[u8]) -> bool {
     matches!(line, b"\n" | b"\r\n")
 }
 
-fn is_combined(text: &[u8]) -> bool {
+/// Whether a line starts the diff of a merge.
+pub(super) fn is_combined(text: &[u8]) -> bool {
     text.starts_with(b"diff --cc") || text.starts_with(b"diff --combined")
 }
 
-/// Whether the line and the next are the end of a mail: dashes and a version, and below them nothing or another mail.
+/// Whether the line and the next are the end of a mail: dashes and a version, and below them nothing, the end of a fence
+/// or another mail.
 pub(super) fn is_signature(lines: &[&[u8]], at: usize) -> bool {
     let is_dashes = lines.get(at).is_some_and(|line| line.trim_ascii_end() == b"--");
     let is_version = |line: &&[u8]| line.first().is_some_and(u8::is_ascii_digit);
-    is_dashes && lines.get(at + 1).is_some_and(is_version) && {
-        let after = after_blanks(lines, at + 2);
-        lines.get(after).is_none_or(|line| is_mail_start(line))
-    }
+    let is_end = |line: &&[u8]| is_mail_start(line) || Fence::read(line.trim_ascii_end()).is_some();
+    is_dashes
+        && lines.get(at + 1).is_some_and(is_version)
+        && lines.get(after_blanks(lines, at + 2)).is_none_or(is_end)
 }
 
 /// The index of the first line from `from` on that is not blank, or the number of lines.
@@ -77,41 +239,14 @@ fn after_index_line(lines: &[&[u8]], at: usize) -> usize {
 /// patch is refused, for another reader may take it as one.
 fn after_mail_header(lines: &[&[u8]], at: usize) -> Result<usize, PatchError> {
     for index in at + 1..lines.len() {
-        if starts(lines, index, b"diff --git ") {
+        let line = lines[index];
+        if line.starts_with(b"diff --git ") {
             return Ok(index);
         }
-        if is_header_pair(lines, index) || starts(lines, index, b"@@ -") {
+        let is_taken = line.starts_with(b"@@ -") || begin_patch::opens(line) || search_replace::opens(line);
+        if is_taken || is_header_pair(lines, index) {
             return Err(PatchError::at(index, PatchFault::Unsupported(Form::Prose)));
         }
     }
     Ok(lines.len())
-}
-
-/// What is wrong with a line that is neither a header nor admitted around one.
-pub(super) fn foreign(lines: &[&[u8]], at: usize) -> PatchFault {
-    let line = lines.get(at).copied().unwrap_or_default();
-    if line.starts_with(b"@@@") || is_combined(line) {
-        return PatchFault::Unsupported(Form::Combined);
-    }
-    if line.starts_with(b"@@") {
-        return PatchFault::Header("a hunk stands without the header of a file");
-    }
-    if line.starts_with(b"+++ ") || line.starts_with(b"--- ") {
-        return PatchFault::Header("`--- NAME` and `+++ NAME` must stand together, in this order");
-    }
-    let form = lines[at..].iter().find_map(|line| marker(line)).unwrap_or(Form::Prose);
-    PatchFault::Unsupported(form)
-}
-
-/// The form that a line opens or closes.
-fn marker(line: &[u8]) -> Option<Form> {
-    [
-        (&b"*** Begin Patch"[..], Form::BeginPatch),
-        (b"*** End Patch", Form::BeginPatch),
-        (b"<<<<<<< ", Form::SearchReplace),
-        (b"```", Form::Fence),
-        (b"~~~", Form::Fence),
-    ]
-    .into_iter()
-    .find_map(|(start, form)| line.starts_with(start).then_some(form))
 }

@@ -1,62 +1,73 @@
-use std::collections::BTreeSet;
-
 use ambit_ids::{Digest, limits};
 
 use super::body::{self, Hunks};
 use super::fault::{PatchError, PatchFault};
+use super::forms::{begin_patch, search_replace};
 use super::header::{self, Header};
-use super::name::Prefix;
-use super::outside;
-use super::set::{FilePatch, Hunk, LineKind, Operation, PatchSet};
+use super::outside::{Above, Outside, Start};
+use super::sections::{Section, Sections};
+use super::set::{Hunk, LineKind, Operation, PatchSet};
 
 /// Understands a patch as a whole.
 ///
-/// Understood are plain unified diffs and those that git writes, of one or many files: creation, deletion, change of
-/// content, and change between the modes 100644 and 100755. Each form that is not understood has a code of its own.
+/// Understood are plain unified diffs and those that git writes, of one or many files: creation, deletion, rename, change
+/// of content, and change between the modes 100644 and 100755; and in place of any of them or beside them `*** Begin
+/// Patch` blocks and search and replace blocks. Each form that is not understood has a code of its own.
 ///
 /// - Paths are judged before any content: [`PatchFault`] tells what is refused.
-/// - The prefixes `a/` and `b/` are recognised by both sides of a header, or by its `diff --git` line. Without either
-///   the paths are as they stand. What could be read both ways is refused.
+/// - The prefixes `a/` and `b/`, and the others that git gives, are recognised by both sides of a header, or by its
+///   `diff --git` line. Without either the paths are as they stand. What could be read both ways is refused.
+/// - A rename is told by `rename from` and `rename to`, which carry no prefix; nothing else is one.
+/// - A hunk may leave out where it stands (`@@`, `@@ ... @@`, `@@ fn main() {`); it must be at the only place then.
 /// - The line counts of a hunk are those of its body. Where its header says otherwise that is a warning, unless it
 ///   cannot be told then where the body ends.
 /// - An empty line in a body is context that lost its space. Blank lines between hunks and files mean nothing.
 /// - `\ No newline at end of file`, in any language, takes the line feed from the line above it.
 /// - Around files are admitted: `Index:` lines, `diff -...` command lines, and of `git format-patch` the header of the
 ///   mail up to its first `diff --git` line, and the signature.
+/// - Fences of Markdown and prose around files are left out with a warning. Prose may not hold what some reader takes for
+///   a part of a patch, and where a hunk above it ends must be beyond doubt.
+/// - A `*** Begin Patch` block states no lines: its hunks stand at the only place below the lines of the file that their
+///   headings name, and with `*** End of File` at the end.
+/// - Search and replace blocks stand below the path of their file. The lines that they search for stand at one place only;
+///   with none, the file is made. A line of the content that looks like a marker is refused.
+/// - Lines that are no content end with a line feed alone, in every form.
 /// - The object names of `index` lines are not read; the mode is.
 ///
 /// # Errors
 /// [`PatchError`] with the line and the first fault. Nothing of a patch with a fault is kept.
 pub fn parse(bytes: &[u8]) -> Result<PatchSet, PatchError> {
     admit(bytes).map_err(|fault| PatchError::at(0, fault))?;
-    let lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
-    let mut sections: Vec<Section> = Vec::new();
-    let mut patch = PatchSet { files: Vec::new(), warnings: Vec::new(), source: Digest::of(bytes) };
-    let mut room = limits::PATCH_HUNKS;
-    let mut at = outside::skip(&lines, 0, false)?;
-    while at < lines.len() {
-        if sections.len() == limits::PATCH_FILES {
-            return Err(PatchError::at(at, PatchFault::TooManyFiles));
-        }
-        let header = header::read(&lines, at)?;
-        let Hunks { hunks, warnings, end } = body::read(&lines, header.end, room)?;
-        check_form(&header, &hunks).map_err(|fault| PatchError::at(at, fault))?;
-        room -= hunks.len();
-        patch.warnings.extend(warnings);
-        sections.push(Section { at, header, hunks });
-        at = outside::skip(&lines, end, true)?;
+    let mut lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
+    let (mut outside, mut sections) = (Outside::default(), Sections::default());
+    let (mut at, mut above) = (0, Above::Nothing);
+    while let Some((start, form)) = outside.next(&mut lines, at, above)? {
+        (at, above) = match form {
+            Start::Unified => read_unified(&lines, start, &mut outside, &mut sections)?,
+            Start::BeginPatch => (begin_patch::read(&lines, start, &mut sections)?, Above::Closed),
+            Start::SearchReplace { name } => {
+                (search_replace::read(&lines, start, name, &mut sections)?, Above::Closed)
+            }
+        };
     }
-    if sections.is_empty() {
-        return Err(PatchError::at(0, PatchFault::Empty));
-    }
-    patch.files = settle_prefixes(sections)?;
-    Ok(patch)
+    let files = sections.settle()?;
+    Ok(PatchSet { files, warnings: outside.into_warnings(), source: Digest::of(bytes) })
 }
 
-struct Section {
+fn read_unified(
+    lines: &[&[u8]],
     at: usize,
-    header: Header,
-    hunks: Vec<Hunk>,
+    outside: &mut Outside,
+    sections: &mut Sections,
+) -> Result<(usize, Above), PatchError> {
+    let header = header::read(lines, at)?;
+    let Hunks { hunks, warnings, end, is_counted } =
+        body::read(lines, header.end, sections.room(), outside.fence())?;
+    check_form(&header, &hunks).map_err(|fault| PatchError::at(at, fault))?;
+    outside.warn(warnings);
+    let Header { path, prefix, unstripped, operation, .. } = header;
+    sections.add(Section { at, path, prefix: Some(prefix), unstripped, operation, hunks })?;
+    Ok((end, Above::Unified { is_counted }))
 }
 
 fn admit(bytes: &[u8]) -> Result<(), PatchFault> {
@@ -83,29 +94,9 @@ fn check_form(header: &Header, hunks: &[Hunk]) -> Result<(), PatchFault> {
     match header.operation {
         Operation::Create { .. } if !only(LineKind::Added) => Err(PatchFault::CreateForm),
         Operation::Delete { .. } if !only(LineKind::Removed) => Err(PatchFault::DeleteForm),
-        Operation::Create { .. } | Operation::Delete { .. } | Operation::Modify { .. } => Ok(()),
+        Operation::Create { .. }
+        | Operation::Delete { .. }
+        | Operation::Modify { .. }
+        | Operation::Rename { .. } => Ok(()),
     }
-}
-
-/// Settles the paths: all headers of a patch carry prefixes or none does, and no path stands twice.
-fn settle_prefixes(sections: Vec<Section>) -> Result<Vec<FilePatch>, PatchError> {
-    let any = |prefix| sections.iter().any(|section| section.header.prefix == prefix);
-    let (carried, bare) = (any(Prefix::Carried), any(Prefix::Bare));
-    let mut paths = BTreeSet::new();
-    let mut files = Vec::with_capacity(sections.len());
-    for Section { at, header, hunks } in sections {
-        if bare && header.prefix != Prefix::Bare {
-            return Err(PatchError::at(at, PatchFault::PrefixAmbiguous));
-        }
-        if !paths.insert(header.path.clone()) {
-            return Err(PatchError::at(at, PatchFault::DuplicatePath));
-        }
-        files.push(FilePatch {
-            path: header.path,
-            other_reading: header.unstripped.filter(|_| !carried),
-            operation: header.operation,
-            hunks,
-        });
-    }
-    Ok(files)
 }

@@ -4,6 +4,9 @@ use super::fault::{NameFault, PatchFault};
 
 /// The path that a patch may touch under these bytes, by name alone.
 pub(super) fn admit(bytes: &[u8]) -> Result<RepoPath, PatchFault> {
+    if bytes.starts_with(b"//") || bytes.starts_with(b"\\\\") {
+        return Err(PatchFault::Name(NameFault::Share));
+    }
     if bytes.contains(&b'\\') {
         return Err(PatchFault::Name(NameFault::Backslash));
     }

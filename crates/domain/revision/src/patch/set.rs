@@ -13,7 +13,7 @@ pub struct PatchSet {
     pub(crate) source: Digest,
 }
 
-/// What a patch asks for at one path. No path occurs twice in a patch.
+/// What a patch asks for at one path. No path is changed, removed or left twice in a patch, and none is filled twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePatch {
     pub(crate) path: RepoPath,
@@ -32,7 +32,7 @@ pub enum FileMode {
 }
 
 /// What becomes of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// It is made, and must not exist. It has one hunk of added lines, or none where it is empty.
     Create {
@@ -43,9 +43,21 @@ pub enum Operation {
     Delete {
         /// The mode that the patch says it has.
         stated: Option<FileMode>,
+        /// Whether the patch removes it whatever it holds, without repeating its lines. What it holds is known by the
+        /// digest of the tree that the patch is made for.
+        whole: bool,
     },
     /// It is changed in place.
     Modify {
+        /// The mode that the patch says it has.
+        stated: Option<FileMode>,
+        /// The mode that it gets; `None` leaves the mode as it is.
+        becomes: Option<FileMode>,
+    },
+    /// It comes from another path, which is then free, and may be changed on the way.
+    Rename {
+        /// Where it comes from.
+        from: RepoPath,
         /// The mode that the patch says it has.
         stated: Option<FileMode>,
         /// The mode that it gets; `None` leaves the mode as it is.
@@ -58,6 +70,8 @@ pub enum Operation {
 pub struct Hunk {
     pub(crate) number: usize,
     pub(crate) stated: Option<StatedLines>,
+    pub(crate) anchors: Vec<Vec<u8>>,
+    pub(crate) ends_file: bool,
     pub(crate) text: Vec<u8>,
     pub(crate) lines: Vec<LineMark>,
 }
@@ -106,6 +120,34 @@ pub enum PatchWarning {
     /// The last line of the patch has no line feed. It counts as if it had one.
     #[error("the last line of the patch has no line feed")]
     FinalLineFeed,
+    /// The patch stands in a fence of Markdown, which is no part of it.
+    #[error("line {line}: the Markdown fence is no part of the patch")]
+    Fence {
+        /// The line of the patch where it opens.
+        line: usize,
+    },
+    /// Prose stands around the files, which is no part of the patch.
+    #[error("line {line}: the text around the files is no part of the patch")]
+    Prose {
+        /// Its first line in the patch.
+        line: usize,
+    },
+    /// A hunk stands in the file above one that comes before it. Both are where they belong.
+    #[error("{path}: hunk {hunk} stands above one that comes before it")]
+    HunkOrder {
+        /// The file.
+        path: RepoPath,
+        /// The hunk, counted from 1.
+        hunk: usize,
+    },
+    /// A hunk is wrong about the line feed at the end of the file, and does not change the line. It stays as it is.
+    #[error("{path}: hunk {hunk} is wrong about the line feed at the end of the file, which stays as it is")]
+    EndOfFile {
+        /// The file.
+        path: RepoPath,
+        /// The hunk, counted from 1.
+        hunk: usize,
+    },
 }
 
 impl From<FileMode> for FileKind {
@@ -138,16 +180,52 @@ impl PatchSet {
 }
 
 impl FilePatch {
-    /// The path.
+    /// The path; of a file that is renamed, the new one.
     #[must_use]
     pub fn path(&self) -> &RepoPath {
         &self.path
     }
 
+    /// The path of the file that must be there before; `None` where one is made.
+    #[must_use]
+    pub fn reads(&self) -> Option<&RepoPath> {
+        match &self.operation {
+            Operation::Create { .. } => None,
+            Operation::Delete { .. } | Operation::Modify { .. } => Some(&self.path),
+            Operation::Rename { from, .. } => Some(from),
+        }
+    }
+
+    /// Every path that it names: where the file is afterwards, and where it comes from.
+    pub fn paths(&self) -> impl Iterator<Item = &RepoPath> {
+        let from = self.reads().filter(|path| **path != self.path);
+        std::iter::once(&self.path).chain(from)
+    }
+
+    /// The path that is free afterwards, unless another file takes it.
+    #[must_use]
+    pub fn leaves(&self) -> Option<&RepoPath> {
+        match &self.operation {
+            Operation::Delete { .. } => Some(&self.path),
+            Operation::Rename { from, .. } => Some(from),
+            Operation::Create { .. } | Operation::Modify { .. } => None,
+        }
+    }
+
+    /// The mode that the file must have before; `None` where the patch does not say.
+    pub(crate) fn stated_mode(&self) -> Option<FileMode> {
+        match &self.operation {
+            Operation::Create { .. } => None,
+            Operation::Delete { stated, .. }
+            | Operation::Modify { stated, .. }
+            | Operation::Rename { stated, .. } => *stated,
+        }
+    }
+
     /// What becomes of it.
     #[must_use]
-    pub fn operation(&self) -> Operation {
-        self.operation
+    pub fn operation(&self) -> &Operation {
+        &self.operation
     }
 
     /// Its hunks, in the order of the patch.
@@ -168,6 +246,19 @@ impl Hunk {
     #[must_use]
     pub fn stated(&self) -> Option<StatedLines> {
         self.stated
+    }
+
+    /// Lines of the file, without the blanks around them, that stand above it, in this order. It stands below the first
+    /// places of these, and there at the only place.
+    #[must_use]
+    pub fn anchors(&self) -> &[Vec<u8>] {
+        &self.anchors
+    }
+
+    /// Whether the file ends with it.
+    #[must_use]
+    pub fn ends_file(&self) -> bool {
+        self.ends_file
     }
 
     /// Its lines, each with its own line ending. Only the last line of a file can have none.

@@ -58,7 +58,7 @@ impl Directory {
     /// The directory of `entries`, which are sorted by the bytes of their names, each name once.
     pub(super) fn new(entries: Vec<(EntryName, Node)>) -> Result<Self, TreeLimit> {
         let extent = measure(&entries)?;
-        let object = encode(&listing(&entries));
+        let object = encode(listed(&entries));
         Ok(Self { digest: Digest::of(&object), object_bytes: object.len(), entries, extent })
     }
 
@@ -71,6 +71,14 @@ impl Directory {
         self.entries.get(at).map(|(_, node)| node)
     }
 
+    /// The directory with this name in it.
+    pub(super) fn below(&self, name: &[u8]) -> Option<&Arc<Self>> {
+        match self.get(name) {
+            Some(Node::Directory(below)) => Some(below),
+            Some(Node::File(_)) | None => None,
+        }
+    }
+
     pub(super) fn digest(&self) -> Digest {
         self.digest
     }
@@ -80,12 +88,16 @@ impl Directory {
     }
 
     pub(super) fn object(&self) -> Vec<u8> {
-        encode(&listing(&self.entries))
+        encode(listed(&self.entries))
+    }
+
+    pub(super) fn listing(&self) -> Vec<DirectoryEntry> {
+        listed(&self.entries).collect()
     }
 }
 
-fn listing(entries: &[(EntryName, Node)]) -> Vec<DirectoryEntry> {
-    entries.iter().map(|(name, node)| node.listed_as(name.clone())).collect()
+fn listed(entries: &[(EntryName, Node)]) -> impl ExactSizeIterator<Item = DirectoryEntry> {
+    entries.iter().map(|(name, node)| node.listed_as(name.clone()))
 }
 
 fn measure(entries: &[(EntryName, Node)]) -> Result<Extent, TreeLimit> {

@@ -90,17 +90,50 @@ impl EntryKind {
     }
 }
 
+/// About as long as an entry is; only so much room is made for each.
+const ENTRY_BYTES: usize = 112;
+
 /// The object of a directory with these entries, which are sorted by name, each name once.
-pub(super) fn encode(entries: &[DirectoryEntry]) -> Vec<u8> {
-    let mut object = DIRECTORY_HEADER.to_vec();
+pub(super) fn encode(entries: impl ExactSizeIterator<Item = DirectoryEntry>) -> Vec<u8> {
+    let mut object = Vec::with_capacity(DIRECTORY_HEADER.len() + entries.len() * ENTRY_BYTES);
+    object.extend_from_slice(DIRECTORY_HEADER);
     for entry in entries {
         let name = entry.name.as_bytes();
-        let (kind, digest, size) = (entry.kind.word(), entry.digest.to_hex(), entry.size.get());
-        object.extend_from_slice(format!("{kind} {digest} {size} {} ", name.len()).as_bytes());
+        object.extend_from_slice(entry.kind.word().as_bytes());
+        object.push(b' ');
+        push_hexadecimal(&mut object, &entry.digest);
+        object.push(b' ');
+        push_decimal(&mut object, entry.size.get());
+        object.push(b' ');
+        push_decimal(&mut object, name.len() as u64);
+        object.push(b' ');
         object.extend_from_slice(name);
         object.push(b'\n');
     }
     object
+}
+
+fn push_hexadecimal(object: &mut Vec<u8>, digest: &Digest) {
+    let mut digits = [0; 64];
+    for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(digest.as_bytes()) {
+        let (high, low) = (byte >> 4, byte & 15);
+        *pair = [HEXADECIMAL[usize::from(high)], HEXADECIMAL[usize::from(low)]];
+    }
+    object.extend_from_slice(&digits);
+}
+
+fn push_decimal(object: &mut Vec<u8>, mut number: u64) {
+    let mut digits = [b'0'; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] += (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    object.extend_from_slice(&digits[start..]);
 }
 
 /// Reads a directory object. Whatever is accepted encodes to the same bytes again.
@@ -158,8 +191,27 @@ fn decimal(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
+const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
+
 fn hexadecimal(digits: &[u8]) -> Option<Digest> {
-    format!("sha256:{}", std::str::from_utf8(digits).ok()?).parse().ok()
+    let (pairs, []) = digits.as_chunks::<2>() else { return None };
+    let mut bytes = [0; 32];
+    if pairs.len() != bytes.len() {
+        return None;
+    }
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        *byte = digit(*high)? << 4 | digit(*low)?;
+    }
+    Some(Digest::from_bytes(bytes))
+}
+
+/// The value of a digit in its one spelling.
+const fn digit(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -176,12 +228,13 @@ mod tests {
     }
 
     fn sample() -> Vec<u8> {
-        encode(&[
+        let entries = [
             entry(EntryKind::Executable, b"A b\nc"),
             entry(EntryKind::Directory, b"a"),
             entry(EntryKind::File, b"a.txt"),
             entry(EntryKind::Link, b"caf\xe9"),
-        ])
+        ];
+        encode(entries.into_iter())
     }
 
     #[test]
@@ -189,7 +242,7 @@ mod tests {
         let entries = decode_directory(&sample()).unwrap();
         assert_eq!(entries.len(), 4);
         assert_eq!(entries[0].name.as_bytes(), b"A b\nc");
-        assert_eq!(encode(&entries), sample());
+        assert_eq!(encode(entries.into_iter()), sample());
         assert_eq!(decode_directory(DIRECTORY_HEADER).unwrap(), Vec::new());
     }
 
@@ -230,7 +283,7 @@ mod tests {
             object[at % length] = byte;
             object.truncate(length - cut % 3);
             if let Ok(entries) = decode_directory(&object) {
-                proptest::prop_assert_eq!(encode(&entries), object);
+                proptest::prop_assert_eq!(encode(entries.into_iter()), object);
             }
         }
     }

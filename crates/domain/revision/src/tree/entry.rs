@@ -66,7 +66,7 @@ impl EntryName {
     }
 
     /// The name that a component of a valid path is.
-    pub(super) fn of_component(component: &[u8]) -> Self {
+    pub(crate) fn of_component(component: &[u8]) -> Self {
         Self(component.into())
     }
 

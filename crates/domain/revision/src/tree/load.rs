@@ -19,13 +19,17 @@ pub struct TreeLoader {
     root: Digest,
     wanted: BTreeMap<Digest, Wanted>,
     objects: BTreeMap<Digest, Vec<DirectoryEntry>>,
+    /// Directories that need no object, since they stand in a tree that is at hand.
+    shared: BTreeMap<Digest, Arc<Directory>>,
     entries: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Wanted {
     size: Option<ByteCount>,
     depth: usize,
+    /// What stands at the same place of the tree that is at hand.
+    beside: Option<Arc<Directory>>,
 }
 
 /// Why directory objects make no tree.
@@ -96,8 +100,34 @@ impl TreeLoader {
     /// A loader of the tree with the digest `root`.
     #[must_use]
     pub fn new(root: Digest) -> Self {
-        let wanted = BTreeMap::from([(root, Wanted { size: None, depth: 0 })]);
-        Self { root, wanted, objects: BTreeMap::new(), entries: 0 }
+        let wanted = BTreeMap::from([(root, Wanted { size: None, depth: 0, beside: None })]);
+        Self { root, wanted, objects: BTreeMap::new(), shared: BTreeMap::new(), entries: 0 }
+    }
+
+    /// A loader of the tree with the digest `root` that wants only the objects of those directories that do not stand at
+    /// the same place in `known`. All others are shared with it.
+    #[must_use]
+    pub fn beside(root: Digest, known: &Tree) -> Self {
+        let mut loader = Self::new(root);
+        loader.wanted.clear();
+        loader.want(root, Wanted { size: None, depth: 0, beside: Some(known.root.clone()) });
+        loader
+    }
+
+    fn want(&mut self, digest: Digest, wanted: Wanted) {
+        let is_at_hand = self.objects.contains_key(&digest) || self.shared.contains_key(&digest);
+        // What was asked for once stays wanted: the answer may be on its way.
+        if is_at_hand || self.wanted.contains_key(&digest) {
+            return;
+        }
+        match wanted.beside {
+            Some(known) if known.digest() == digest => {
+                self.shared.insert(digest, known);
+            }
+            Some(_) | None => {
+                self.wanted.insert(digest, wanted);
+            }
+        }
     }
 
     /// The objects that are wanted next, each with its size in bytes where a directory above it says so. Empty once
@@ -112,7 +142,7 @@ impl TreeLoader {
     /// [`LoadError`] where the bytes are not wanted, are no directory object, or pass a limit. The loader is as it was.
     pub fn supply(&mut self, object: &[u8]) -> Result<(), LoadError> {
         let digest = Digest::of(object);
-        let Some(Wanted { size, depth }) = self.wanted.get(&digest).copied() else {
+        let Some(Wanted { size, depth, beside }) = self.wanted.get(&digest).cloned() else {
             return Err(LoadError::NotWanted(digest));
         };
         if size.is_some_and(|size| size.get() != object.len() as u64) {
@@ -131,10 +161,8 @@ impl TreeLoader {
         self.entries += entries.len();
         self.wanted.remove(&digest);
         for entry in entries.iter().filter(|entry| entry.kind.as_file().is_none()) {
-            if !self.objects.contains_key(&entry.digest) {
-                let wanted = Wanted { size: Some(entry.size), depth: depth + 1 };
-                self.wanted.entry(entry.digest).or_insert(wanted);
-            }
+            let beside = beside.as_ref().and_then(|known| known.below(entry.name.as_bytes())).cloned();
+            self.want(entry.digest, Wanted { size: Some(entry.size), depth: depth + 1, beside });
         }
         self.objects.insert(digest, entries);
         Ok(())
@@ -145,8 +173,8 @@ impl TreeLoader {
     /// # Errors
     /// [`LoadError`] where an object is missing, two directories disagree on the size of a third, or the tree as a
     /// whole passes a limit.
-    pub fn finish(self) -> Result<Tree, LoadError> {
-        let mut made = BTreeMap::new();
+    pub fn finish(mut self) -> Result<Tree, LoadError> {
+        let mut made = std::mem::take(&mut self.shared);
         let root = self.assemble(self.root, 0, &mut made)?;
         Ok(Tree { root })
     }

@@ -6,6 +6,7 @@ use ambit_ids::{ByteCount, Digest, RepoPath};
 
 use super::directory::{Directory, Node};
 use super::edit::{self, TreeError};
+use super::encoding::DirectoryEntry;
 use super::entry::{EntryName, TreeFile};
 use super::walk::{self, Change, Files};
 
@@ -110,20 +111,40 @@ impl Tree {
     /// The names in the directory at `path`, sorted; `None` is the root. Empty where there is no directory.
     #[must_use]
     pub fn names(&self, path: Option<&RepoPath>) -> Vec<&EntryName> {
+        self.directory(path).map_or(&[][..], Directory::entries).iter().map(|(name, _)| name).collect()
+    }
+
+    /// What stands in the directory at `path`, sorted by name; `None` is the root. Empty where there is no directory.
+    #[must_use]
+    pub fn entries(&self, path: Option<&RepoPath>) -> Vec<DirectoryEntry> {
+        self.directory(path).map_or_else(Vec::new, Directory::listing)
+    }
+
+    fn directory(&self, path: Option<&RepoPath>) -> Option<&Directory> {
         let mut directory = self.root.as_ref();
         for name in path.iter().flat_map(|path| path.components()) {
-            match directory.get(name) {
-                Some(Node::Directory(below)) => directory = below,
-                Some(Node::File(_)) | None => return Vec::new(),
-            }
+            directory = directory.below(name)?;
         }
-        directory.entries().iter().map(|(name, _)| name).collect()
+        Some(directory)
     }
 
     /// Every file with its path, in the order of [`RepoPath`].
     #[must_use]
     pub fn files(&self) -> Files<'_> {
         Files::of(&self.root)
+    }
+
+    /// The file at `under`, or every file below it, in the same order. The cost grows with what is below, not with the
+    /// tree.
+    #[must_use]
+    pub fn files_under(&self, under: &RepoPath) -> Files<'_> {
+        let above = under.parent();
+        let mut directory = Some(&self.root);
+        for name in above.iter().flat_map(RepoPath::components) {
+            directory = directory.and_then(|directory| directory.below(name));
+        }
+        let name = under.components().next_back();
+        Files::at(under, directory.zip(name).and_then(|(directory, name)| directory.get(name)))
     }
 
     /// This tree with some paths changed: to a file, or to nothing.
@@ -170,11 +191,8 @@ fn collect(directory: &Directory, stored: Option<&Directory>, objects: &mut BTre
     objects.insert(directory.digest(), directory.object());
     for (name, node) in directory.entries() {
         if let Node::Directory(below) = node {
-            let stored = match stored.and_then(|stored| stored.get(name.as_bytes())) {
-                Some(Node::Directory(stored)) => Some(stored.as_ref()),
-                Some(Node::File(_)) | None => None,
-            };
-            collect(below, stored, objects);
+            let stored = stored.and_then(|stored| stored.below(name.as_bytes()));
+            collect(below, stored.map(Arc::as_ref), objects);
         }
     }
 }

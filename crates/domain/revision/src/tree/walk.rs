@@ -32,6 +32,11 @@ impl<'a> Files<'a> {
         files
     }
 
+    /// What stands at `path`, with everything below it.
+    pub(super) fn at(path: &RepoPath, node: Option<&'a Node>) -> Self {
+        Self { pending: node.map(|node| (path.as_bytes().to_vec(), node)).into_iter().collect() }
+    }
+
     fn enter(&mut self, prefix: &[u8], directory: &'a Directory) {
         let start = self.pending.len();
         self.pending.extend(directory.entries().iter().map(|(name, node)| (below(prefix, name), node)));

@@ -29,6 +29,16 @@ fn largest(start: &str, unit: &str) -> String {
     patch
 }
 
+/// A block that changes `a.txt`.
+fn begun(anchors: &str, hunks: &str) -> String {
+    format!("*** Begin Patch\n*** Update File: a.txt\n{anchors}{hunks}*** End Patch\n")
+}
+
+/// Search and replace blocks for `a.txt`.
+fn blocks(search: &str, count: usize) -> String {
+    format!("a.txt\n{}", format!("<<<<<<< SEARCH\n{search}=======\nc\n>>>>>>> REPLACE\n").repeat(count))
+}
+
 #[test]
 fn the_largest_hostile_patches_come_to_an_answer() {
     let same = "a\n".repeat(1 << 19);
@@ -45,6 +55,14 @@ fn the_largest_hostile_patches_come_to_an_answer() {
         (largest("", "From 1 Mon\n"), "PATCH_NO_HUNKS"),
         ("From 1 Mon\n".repeat(limits::PATCH_BYTES / 11), "PATCH_EMPTY"),
         (largest("@@ -1 +1 @@\n-a\n+b\n", "-- \n1\n\n\n"), "PATCH_BODY_LINE"),
+        (largest("@@ -1 +1 @@\n-a\n+b\n\n", "Words.\n"), "applied"),
+        (begun(&"@@ a\n".repeat(1 << 17), "-a\n"), "PATCH_AMBIGUOUS_PLACE"),
+        (begun("", &"@@ a\n-b\n".repeat(4000)), "PATCH_CONTEXT_MISMATCH"),
+        (begun("", &"@@\n-b\n".repeat(1 << 16)), "PATCH_TOO_MANY_HUNKS"),
+        ("```\n".repeat(1 << 17), "PATCH_EMPTY"),
+        ("  ```\n".repeat(1 << 17), "PATCH_EMPTY"),
+        (blocks("b\n", 4000), "PATCH_CONTEXT_MISMATCH"),
+        (blocks("b\n", 8000), "PATCH_TOO_MANY_HUNKS"),
         ("diff --git ".to_owned() + &"a ".repeat(limits::PATCH_BYTES / 2 - 8), "PATCH_PATHS_DIFFER"),
     ] {
         assert_eq!(one(&same).code(&patch), code, "{}", &patch[..80]);

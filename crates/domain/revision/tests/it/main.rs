@@ -9,13 +9,22 @@
 
 mod bounds;
 mod cases;
+mod codes;
 mod corpus;
 mod differential;
+mod forms;
+mod forms_agree;
+mod mutations;
 mod patches;
+mod policy;
 mod properties;
 mod recompute;
 mod refusals;
+mod renames;
+mod repeats;
 mod rows;
 mod source;
+mod touched;
 mod traversal;
 mod trees;
+mod view;

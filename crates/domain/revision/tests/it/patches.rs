@@ -37,6 +37,35 @@ fn a_repeated_place_is_taken_only_at_the_line_that_is_stated() {
 }
 
 #[test]
+fn a_hunk_without_a_place_stands_at_the_only_one() {
+    let body = "\n l4\n-l5\n+new\n l6\n";
+    let headers = [
+        "@@",
+        "@@ ... @@",
+        "@@ fn main() {",
+        "@@ -?,? +?,? @@",
+        "@@ -,3 +,3 @@",
+        "@@ -4,? +4,? @@",
+        "@@ -4 +4",
+    ];
+    for header in headers {
+        let base = one(&lines(1..=9));
+        let applied = base.apply(patch_a(&format!("{header}{body}")).as_bytes()).unwrap();
+        assert_eq!(base.after(&applied).text("a.txt"), lines(1..=9).replace("l5", "new"), "{header}");
+        let how = if header.contains('4') { MatchedBy::StatedLine } else { MatchedBy::OnlyPlace };
+        assert_eq!((applied.matches[0].line, applied.matches[0].how), (4, how), "{header}");
+    }
+    let two = "@@\n-l2\n+II\n@@ ... @@\n-l8\n+VIII\n\n";
+    assert_eq!(patched(&lines(1..=9), two), lines(1..=9).replace("l2", "II").replace("l8", "VIII"));
+    let unended = "@@\n-l2\n+II\n l3";
+    assert_eq!(patched(&lines(1..=9), unended), lines(1..=9).replace("l2", "II"));
+    let twice = one("x\nsame\ny\nx\nsame\ny\n");
+    assert_eq!(twice.code(&patch_a("@@\n-same\n+new\n y\n")), "PATCH_AMBIGUOUS_PLACE");
+    assert_eq!(twice.code(&patch_a("@@\n y\n-x\n+new\n")), "applied");
+    assert_eq!(twice.code(&patch_a("@@\n y\n-same\n+new\n")), "PATCH_CONTEXT_MISMATCH");
+}
+
+#[test]
 fn the_body_counts_and_a_wrong_header_is_a_warning() {
     for header in ["@@ -4,3 +4,3 @@", "@@ -4,2 +4,2 @@", "@@ -4,7 +4,9 @@", "@@ -4 +4 @@", "@@ -4,0 +4,0 @@"]
     {
@@ -91,6 +120,39 @@ fn the_end_of_a_file_is_exactly_what_the_patch_says() {
     assert_eq!(patched("a\nb\n", &format!("@@ -2 +2 @@\n-b\n+b\n{none}")), "a\nb");
     assert_eq!(patched("a\nb", &format!("@@ -1,2 +1,3 @@\n a\n-b\n{none}+b\n+c\n{none}")), "a\nb\nc");
     assert_eq!(patched("a\nb", &format!("@@ -1,2 +1,2 @@\n-a\n+A\n b\n{none}")), "A\nb");
+}
+
+#[test]
+fn context_leaves_the_end_of_a_file_as_it_is() {
+    let none = "\\ No newline at end of file\n";
+    let warned = |text: &str, body: &str| {
+        let base = one(text);
+        let applied = base.apply(patch_a(body).as_bytes()).unwrap();
+        let end = PatchWarning::EndOfFile { path: "a.txt".parse().unwrap(), hunk: 1 };
+        assert_eq!(applied.warnings, [end], "{body}");
+        base.after(&applied).text("a.txt")
+    };
+    assert_eq!(warned("a\nb\nc\n", &format!("@@ -1,2 +1,2 @@\n-a\n+A\n b\n{none}")), "A\nb\nc\n");
+    assert_eq!(warned("a\nb\nc\n", &format!("@@ -9,2 +9,2 @@\n-a\n+A\n b\n{none}")), "A\nb\nc\n");
+    assert_eq!(warned("a\nb\n", &format!("@@ -1,2 +1,2 @@\n-a\n+A\n b\n{none}")), "A\nb\n");
+    assert_eq!(warned("a\nb\nc\n", &format!("@@ -1 +1 @@\n-a\n+A\n{none}")), "A\nb\nc\n");
+    assert_eq!(warned("a\nb", "@@ -1,2 +1,2 @@\n-a\n+A\n b\n"), "A\nb");
+    assert_eq!(warned("a\nb", "@@ -1,2 +1 @@\n-a\n b\n"), "b");
+    assert_eq!(one("a\nb").code(&patch_a("@@ -1,2 +1,3 @@\n a\n b\n+c\n")), "PATCH_FINAL_NEWLINE");
+    assert_eq!(one("a\nb").code(&patch_a("@@ -1,2 +1,2 @@\n a\n-b\n+c\n")), "PATCH_FINAL_NEWLINE");
+}
+
+#[test]
+fn hunks_stand_in_any_order() {
+    let body = "@@ -7 +7 @@\n-l7\n+VII\n@@ -2 +2 @@\n-l2\n+II\n@@ -3 +3,2 @@\n l3\n+III\n";
+    let base = one(&lines(1..=9));
+    let applied = base.apply(patch_a(body).as_bytes()).unwrap();
+    let expected = lines(1..=9).replace("l2", "II").replace("l3", "l3\nIII").replace("l7", "VII");
+    assert_eq!(base.after(&applied).text("a.txt"), expected);
+    let path = || "a.txt".parse().unwrap();
+    let above = [2, 3].map(|hunk| PatchWarning::HunkOrder { path: path(), hunk });
+    assert_eq!(applied.warnings, above);
+    assert_eq!(applied.matches.iter().map(|found| found.line).collect::<Vec<_>>(), [7, 2, 3]);
 }
 
 #[test]

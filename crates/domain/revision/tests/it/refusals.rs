@@ -21,7 +21,11 @@ fn malformed_hunks_are_refused() {
         ("@@ -1 +1 @@x\n-alpha\n+x\n", "PATCH_HUNK_HEADER"),
         ("@@ -9999999999 +1 @@\n-alpha\n+x\n", "PATCH_HUNK_HEADER"),
         ("@@@ -1 -1 +1 @@@\n- alpha\n", "PATCH_UNSUPPORTED_COMBINED"),
-        ("@@\n-alpha\n+x\n", "PATCH_UNSUPPORTED_PLACELESS_HUNK"),
+        ("@@x\n-alpha\n+x\n", "PATCH_HUNK_HEADER"),
+        ("@@\n alpha\n bravo\n", "PATCH_NO_EFFECT"),
+        ("@@\n-alpha\n+x", "PATCH_TRUNCATED"),
+        ("@@\n+x\n", "PATCH_UNANCHORED_INSERT"),
+        ("@@\n-alpha\n+x\n--- c\n+++ d\n@@\n-charlie\n+y\n", "PATCH_HUNK_AMBIGUOUS"),
         ("@@ -1,2 +1,2 @@\n-alpha\n+x\n*bravo\n", "PATCH_BODY_LINE"),
         ("@@ -1 +1 @@\n-alpha\n+x", "PATCH_TRUNCATED"),
         ("@@ -1,4 +1,4 @@\n-alpha\n+x\n brav", "PATCH_TRUNCATED"),
@@ -30,7 +34,6 @@ fn malformed_hunks_are_refused() {
         ("@@ -1,2 +1,2 @@\n-alpha\n+x\n \n\\ No newline at end of file\n", "PATCH_NEWLINE_MARKER"),
         ("@@ -9,9 +9,9 @@\n-alpha\n+x\n--- c\n+++ d\n@@ -3 +3 @@\n-charlie\n+y\n", "PATCH_HUNK_AMBIGUOUS"),
         ("@@ -9,9 +9,9 @@\n-alpha\n+x\n-- \n2.47.3\n", "PATCH_HUNK_AMBIGUOUS"),
-        ("@@ -1 +1 @@\n-alpha\n+x\n@@ ... @@\n-bravo\n+y\n", "PATCH_UNSUPPORTED_PLACELESS_HUNK"),
     ] {
         assert_eq!(one(TEXT).code(&patch_a(body)), code, "{body}");
     }
@@ -44,16 +47,12 @@ fn malformed_headers_are_refused() {
     for (patch, code) in [
         (String::new(), "PATCH_EMPTY"),
         ("\n\n".into(), "PATCH_EMPTY"),
-        ("Sure! Here it is.\n".into(), "PATCH_UNSUPPORTED_PROSE"),
-        (format!("Here:\n{}", patch_a(hunk)), "PATCH_UNSUPPORTED_PROSE"),
-        (patch_a(hunk) + "Done.\n", "PATCH_UNSUPPORTED_PROSE"),
-        (
-            format!("From a quick look:\ndiff --git a/a.txt b/a.txt\n{}", patch_a(hunk)),
-            "PATCH_UNSUPPORTED_PROSE",
-        ),
+        ("Sure! Here it is.\n".into(), "PATCH_EMPTY"),
+        (format!("Here:\n{}", patch_a(hunk)), "applied"),
+        (patch_a(hunk) + "Done.\n", "applied"),
+        (format!("From a quick look:\ndiff --git a/a.txt b/a.txt\n{}", patch_a(hunk)), "applied"),
         (format!("diff --git\n{}", patch_a(hunk)), "PATCH_UNSUPPORTED_PROSE"),
-        (format!("```diff\n{}```\n", patch_a(hunk)), "PATCH_UNSUPPORTED_FENCE"),
-        (patch_a(hunk) + "```\n", "PATCH_UNSUPPORTED_FENCE"),
+        (patch_a(hunk) + "```\n", "PATCH_FENCE"),
         (hunk.to_owned(), "PATCH_HEADER"),
         (format!("+++ b/a.txt\n{hunk}"), "PATCH_HEADER"),
         (format!("--- a/a.txt\n{hunk}"), "PATCH_HEADER"),
@@ -69,16 +68,12 @@ fn malformed_headers_are_refused() {
         ("diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 100644\n".into(), "PATCH_NO_EFFECT"),
         ("diff --git a/a.txt b/a.txt\nold mode 100644\nold mode 100644\n".into(), "PATCH_HEADER"),
         ("diff --git a/a.txt b/a.txt\nold mode 100755\nnew mode 100644\n".into(), "PATCH_ALREADY_APPLIED"),
-        ("diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 104755\n".into(), "PATCH_MODE"),
-        ("diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 120000\n".into(), "PATCH_LINK"),
+        ("diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 104755\n".into(), "PATCH_MODE_SETUID"),
+        ("diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 120000\n".into(), "PATCH_LINK_MODE"),
         ("diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 160000\n".into(), "PATCH_SUBMODULE"),
-        (format!("diff --git a/a.txt b/a.txt\nindex 1..2 120000\n{}", patch_a(hunk)), "PATCH_LINK"),
+        (format!("diff --git a/a.txt b/a.txt\nindex 1..2 120000\n{}", patch_a(hunk)), "PATCH_LINK_EDIT"),
         (format!("diff --git a/a.txt b/a.txt\nindex 1..2 100755\n{}", patch_a(hunk)), "PATCH_MODE_MISMATCH"),
         (format!("diff --git a/a.txt b/a.txt\nindex x..2\n{}", patch_a(hunk)), "PATCH_HEADER"),
-        (
-            "diff --git a/a.txt b/c.txt\nrename from a.txt\nrename to c.txt\n".into(),
-            "PATCH_UNSUPPORTED_RENAME",
-        ),
         ("diff --git a/a.txt b/c.txt\ncopy from a.txt\ncopy to c.txt\n".into(), "PATCH_UNSUPPORTED_COPY"),
         ("diff --git a/x b/x\nBinary files a/x and b/x differ\n".into(), "PATCH_BINARY"),
         ("diff --cc a.txt\nindex 1,2..3\n".into(), "PATCH_UNSUPPORTED_COMBINED"),
@@ -118,25 +113,26 @@ fn a_patch_that_does_not_fit_the_tree_is_refused() {
     for (patch, code) in [
         (modify("a.txt", "@@ -1,2 +1,2 @@\n alpha \n-bravo\n+x\n"), "PATCH_CONTEXT_MISMATCH"),
         (modify("a.txt", "@@ -1,2 +1,2 @@\n alpha\n-Bravo\n+x\n"), "PATCH_CONTEXT_MISMATCH"),
-        (modify("a.txt", "@@ -1 +1,2 @@\n alpha\r\n+x\n"), "PATCH_CONTEXT_MISMATCH"),
+        (modify("a.txt", "@@ -1 +1,2 @@\n alpha\r\n+x\n"), "PATCH_CONTEXT_LINE_ENDING"),
+        (modify("a.txt", "@@ -9 +9,2 @@\n-alpha\r\n+x\n bravo\r\n"), "PATCH_CONTEXT_LINE_ENDING"),
+        (modify("a.txt", "@@ -9 +9,2 @@\n-alpha\r\n+x\n brava\r\n"), "PATCH_CONTEXT_MISMATCH"),
         (modify("a.txt", "@@ -2,0 +3 @@\n+x\n"), "PATCH_UNANCHORED_INSERT"),
-        (modify("a.txt", "@@ -3 +3 @@\n-charlie\n+x\n@@ -1 +1 @@\n-alpha\n+y\n"), "PATCH_HUNK_ORDER"),
         (
             modify("a.txt", "@@ -1,2 +1,2 @@\n alpha\n-bravo\n+x\n@@ -2,2 +2,2 @@\n bravo\n-charlie\n+y\n"),
-            "PATCH_HUNK_ORDER",
+            "PATCH_HUNK_OVERLAP",
         ),
-        (modify("a.txt", &format!("@@ -1 +1 @@\n-alpha\n+x\n{none}")), "PATCH_FINAL_NEWLINE"),
-        (modify("a.txt", &format!("@@ -4 +4 @@\n-delta\n{none}+x\n")), "PATCH_CONTEXT_MISMATCH"),
+        (modify("a.txt", &format!("@@ -4 +4 @@\n-delta\n{none}+x\n")), "PATCH_FINAL_NEWLINE"),
+        (modify("a.txt", &format!("@@ -1 +1 @@\n-alpha\n{none}+x\n{none}")), "PATCH_FINAL_NEWLINE"),
         (modify("twice", "@@ -2 +2 @@\n-x\n+y\n"), "PATCH_AMBIGUOUS_PLACE"),
         (modify("none", "@@ -1 +1 @@\n-x\n+y\n"), "PATCH_FILE_MISSING"),
         (modify("d", "@@ -1 +1 @@\n-x\n+y\n"), "PATCH_PATH_CONFLICT"),
         (modify("a.txt/x", "@@ -1 +1 @@\n-x\n+y\n"), "PATCH_FILE_MISSING"),
         (modify("bin", "@@ -2 +2 @@\n-b\n+y\n"), "PATCH_BINARY"),
-        (modify("l", "@@ -1 +1 @@\n-alpha\n+x\n"), "PATCH_LINK"),
-        (modify("l", "@@ -1 +1 @@\n-a.txt\n+../x\n"), "PATCH_LINK"),
-        (create("up/x"), "PATCH_LINK"),
-        (create("l"), "PATCH_LINK"),
-        (delete("l", &format!("@@ -1 +0,0 @@\n-a.txt\n{none}")), "PATCH_LINK"),
+        (modify("l", "@@ -1 +1 @@\n-alpha\n+x\n"), "PATCH_LINK_THROUGH"),
+        (modify("l", "@@ -1 +1 @@\n-a.txt\n+../x\n"), "PATCH_LINK_RETARGET"),
+        (create("up/x"), "PATCH_LINK_THROUGH"),
+        (create("l"), "PATCH_LINK_REPLACE"),
+        (delete("l", &format!("@@ -1 +0,0 @@\n-a.txt\n{none}")), "PATCH_LINK_DELETE"),
         (create("a.txt"), "PATCH_FILE_EXISTS"),
         (create("a.txt/x"), "PATCH_PATH_CONFLICT"),
         (create("d"), "PATCH_PATH_CONFLICT"),
@@ -161,22 +157,6 @@ fn one_bad_file_refuses_all_of_them() {
     assert_eq!(base.code(&patch_a(good)), "applied");
     assert_eq!(base.code(&(patch_a(good) + bad)), "PATCH_FILE_MISSING");
     assert_eq!(base.code(&(patch_a(&format!("{good}@@ -90 +90 @@\n-zulu\n+y\n")))), "PATCH_CONTEXT_MISMATCH");
-}
-
-#[test]
-fn a_repeated_patch_is_told_from_one_that_does_not_fit() {
-    let base = Source::of(&[("a.txt", TEXT), ("gone", "1\n"), ("run.sh", "x\n")]);
-    let patch = patch_a("@@ -1,2 +1,3 @@\n alpha\n+new\n bravo\n@@ -4 +5 @@\n-delta\n+DELTA\n")
-        + "diff --git a/gone b/gone\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n\
-           diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n\
-           diff --git a/made b/made\nnew file mode 100644\n--- /dev/null\n+++ b/made\n@@ -0,0 +1 @@\n+m\n";
-    let applied = base.apply(patch.as_bytes()).unwrap();
-    let after = base.after(&applied);
-    assert_eq!(after.code(&patch), "PATCH_ALREADY_APPLIED");
-    let half = base.after(&base.apply(patch_a("@@ -4 +4 @@\n-delta\n+DELTA\n").as_bytes()).unwrap());
-    assert_eq!(half.code(&patch), "PATCH_CONTEXT_MISMATCH");
-    let only_delete = "--- a/none\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n";
-    assert_eq!(base.code(only_delete), "PATCH_FILE_MISSING");
 }
 
 #[test]

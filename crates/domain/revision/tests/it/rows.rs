@@ -56,7 +56,7 @@ fn an_applied_patch_tells_its_files_with_their_digests_before_and_after() {
 }
 
 // proves E-E08
-// break crates/domain/revision/src/apply/mod.rs: `return Err(Reason::Link);` -> `return Err(Reason::Missing);`
+// break crates/domain/revision/src/apply/headers.rs: `Place::Beyond(above) if above.kind == FileKind::Link => Err(Reason::LinkThrough),` -> `Place::Beyond(above) if above.kind == FileKind::Link => Err(Reason::Missing),`
 #[test]
 fn no_patch_goes_through_a_link_of_the_tree() {
     let mut base = Source::of(&[("real/x", "x\n")]);
@@ -70,7 +70,11 @@ fn no_patch_goes_through_a_link_of_the_tree() {
             (name.to_owned(), "@@ -1 +1 @@\n-x\n+y\n"),
             (format!("{name}/a/b"), "@@ -1 +1 @@\n-x\n+y\n"),
         ] {
-            assert_eq!(base.code(&format!("--- a/{path}\n+++ b/{path}\n{body}")), "PATCH_LINK", "{path}");
+            assert_eq!(
+                base.code(&format!("--- a/{path}\n+++ b/{path}\n{body}")),
+                "PATCH_LINK_THROUGH",
+                "{path}"
+            );
         }
     }
     assert_eq!(base.code("--- a/real/x\n+++ b/real/x\n@@ -1 +1 @@\n-x\n+y\n"), "applied");

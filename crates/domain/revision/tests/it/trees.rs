@@ -146,6 +146,66 @@ fn a_tree_comes_back_from_its_objects() {
     assert_eq!(load(after.digest(), &shared).unwrap().diff(&after), Vec::new());
 }
 
+#[test]
+fn a_tree_that_is_loaded_beside_another_wants_what_is_different_and_shares_the_rest() {
+    let base = tree(&["a", "d/x", "d/y/z", "same/1/x", "same/2/x"]);
+    let after = change(&base, &[("d/y/z", Some(file("new"))), ("e/1/x", Some(file("same/1/x")))]).unwrap();
+    let objects = store(&[&after]);
+    let mut asked = Vec::new();
+    let mut loader = TreeLoader::beside(after.digest(), &base);
+    loop {
+        let wanted: Vec<Digest> = loader.wanted().map(|(digest, _)| digest).collect();
+        if wanted.is_empty() {
+            break;
+        }
+        for digest in wanted {
+            loader.supply(&objects[&digest]).unwrap();
+            asked.push(digest);
+        }
+    }
+    let loaded = loader.finish().unwrap();
+    assert_eq!((loaded.digest(), loaded.file_count()), (after.digest(), 6));
+    asked.sort();
+    let mut beyond: Vec<Digest> =
+        after.objects_beyond(&base).into_iter().map(|object| object.digest).collect();
+    beyond.sort();
+    assert_eq!(asked, beyond);
+    let same = TreeLoader::beside(base.digest(), &base);
+    assert_eq!((same.wanted().count(), same.finish().unwrap().diff(&base)), (0, Vec::new()));
+}
+
+#[test]
+fn a_wrong_size_of_a_directory_that_is_shared_makes_no_tree() {
+    let base = Tree::from_files([(path("d/x"), file("x"))]).unwrap();
+    let inner = tree(&["x"]).digest();
+    let inner_bytes = base.objects().into_iter().find(|object| object.digest == inner).unwrap().bytes;
+    let x = Digest::of(b"other");
+    for (size, loads) in [(inner_bytes.len(), true), (inner_bytes.len() + 1, false)] {
+        let root = object(&[("dir", inner, size, "d"), ("file", x, 5, "x")]);
+        let mut loader = TreeLoader::beside(root.0, &base);
+        loader.supply(&root.1).unwrap();
+        assert_eq!(loader.wanted().count(), 0);
+        assert_eq!(loader.finish().is_ok(), loads);
+    }
+}
+
+#[test]
+fn the_files_below_a_path_are_those_that_a_walk_of_all_finds_there() {
+    let tree = tree(&["a/b", "a/c/d", "a.txt", "ab/x", "b"]);
+    for (under, expected) in [
+        ("a", &["a/b", "a/c/d"][..]),
+        ("a/c", &["a/c/d"]),
+        ("a/b", &["a/b"]),
+        ("b", &["b"]),
+        ("a/none", &[]),
+        ("b/none", &[]),
+        ("none/none", &[]),
+    ] {
+        let found: Vec<String> = tree.files_under(&path(under)).map(|(path, _)| path.to_string()).collect();
+        assert_eq!(found, expected, "{under}");
+    }
+}
+
 fn object(entries: &[(&str, Digest, usize, &str)]) -> (Digest, Vec<u8>) {
     let mut bytes = DIRECTORY_HEADER.to_vec();
     for (kind, digest, size, name) in entries {

@@ -112,10 +112,16 @@ pub(super) fn read_input(tool: ToolName, input: Value) -> Result<(ToolCall, Opti
 }
 
 fn read_path(text: &str) -> Result<RepoPath, Denial> {
-    text.parse().map_err(|error: ambit_ids::PathError| {
-        Denial::new(DenialCode::PathRefused, format!("{error} ({})", error.code()))
+    let refused = |detail: String| {
+        Denial::new(DenialCode::PathRefused, detail)
             .instead("a path is relative to the project, such as src/lib.rs")
-    })
+    };
+    let path: RepoPath =
+        text.parse().map_err(|error: ambit_ids::PathError| refused(format!("{error} ({})", error.code())))?;
+    if !path.is_printable() {
+        return Err(refused(format!("{path} holds a character that does not show")));
+    }
+    Ok(path)
 }
 
 fn read_text(text: String, what: &str, field: &str) -> Result<String, Denial> {

@@ -1,0 +1,67 @@
+use std::fs;
+use std::fs::File;
+use std::time::Duration;
+
+use ambit_git_mirror::Source;
+use rustix::fs::{FlockOperation, flock};
+
+use crate::world::{World, sha};
+
+const LONG: Duration = Duration::from_secs(60);
+
+// proves E-S09
+// break crates/adapters/git-mirror/src/obtain.rs: `Ok(Some(sha)) => Ok(repository.is_whole(&sha)?.is_ok()),` -> `Ok(Some(_)) => Ok(true),`
+#[test]
+fn a_mirror_tells_whether_it_holds_a_commit_with_its_whole_tree() {
+    let Some(world) = World::new("a_mirror_tells_whether_it_holds_a_commit") else { return };
+    let [first, second, _] = world.with_history();
+    let source = Source::directory(&world.source()).unwrap();
+    let holds = |commit: &str| world.mirrors().holds(&source, &sha(commit), LONG).unwrap();
+    assert!(!holds(&second), "there is no mirror yet");
+    let obtained = world.obtain(&second).unwrap();
+    assert!(holds(&second) && !holds(&first));
+    let tree = world.git_of(&obtained, ["rev-parse", &format!("{second}^{{tree}}")]);
+    assert!(!holds(&tree), "a tree is no commit");
+
+    // Its objects one by one, and then one fewer.
+    let blob = world.git_of(&obtained, ["rev-parse", &format!("{second}:file")]);
+    let packs = obtained.repository.join("objects/pack");
+    let pack = fs::read_dir(&packs).unwrap().map(|entry| entry.unwrap().path());
+    let pack = pack.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "pack")).unwrap();
+    let bytes = fs::read(&pack).unwrap();
+    fs::remove_dir_all(&packs).unwrap();
+    world.git_in(&obtained.repository, ["unpack-objects", "-q"], &bytes);
+    assert!(holds(&second));
+    let loose = obtained.repository.join("objects").join(&blob[..2]).join(&blob[2..]);
+    fs::remove_file(&loose).unwrap();
+    assert!(!holds(&second), "its file is gone");
+
+    let whole = world.obtain(&second).unwrap();
+    assert!(whole.is_fresh, "what is not whole is made anew");
+    assert!(holds(&second));
+}
+
+#[test]
+fn a_mirror_in_which_git_was_killed_is_made_anew() {
+    let Some(world) = World::new("a_mirror_in_which_git_was_killed") else { return };
+    let [first, second, _] = world.with_history();
+    let obtained = world.obtain(&second).unwrap();
+    // What git leaves when it is killed: it would refuse to go on beside it.
+    fs::write(obtained.repository.join("shallow.lock"), "").unwrap();
+    assert_eq!(world.obtain(&first).unwrap_err().code(), "MIRROR_GIT_FAILED");
+    fs::write(obtained.repository.with_extension("unfinished"), "").unwrap();
+    assert!(world.obtain(&first).unwrap().is_fresh);
+    assert!(!obtained.repository.with_extension("unfinished").exists());
+}
+
+#[test]
+fn two_never_work_on_one_mirror() {
+    let Some(world) = World::new("two_never_work_on_one_mirror") else { return };
+    let [first, ..] = world.with_history();
+    let obtained = world.obtain(&first).unwrap();
+    let other = File::open(obtained.repository.with_extension("lock")).unwrap();
+    flock(&other, FlockOperation::LockExclusive).unwrap();
+    assert_eq!(world.obtain(&first).unwrap_err().code(), "MIRROR_BUSY");
+    drop(other);
+    assert!(!world.obtain(&first).unwrap().is_fresh);
+}

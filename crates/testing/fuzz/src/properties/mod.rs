@@ -1,0 +1,5 @@
+mod directory;
+mod patches;
+
+pub use directory::directory;
+pub use patches::{apply, difference, parse};
