@@ -172,7 +172,7 @@ impl Compared {
         if let Some(rest) = rows.get(FILES..).filter(|rest| !rest.is_empty()) {
             let lines = Tally::of(rest).lines;
             let told =
-                format!("  and {} more, +{} -{}", counted(rest.len(), "file"), lines.added, lines.removed);
+                format!("  and {}, +{} -{}", counted(rest.len(), "more file"), lines.added, lines.removed);
             page.line(Ink::Notable, &told);
         }
     }

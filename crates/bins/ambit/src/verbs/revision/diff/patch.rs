@@ -38,7 +38,7 @@ impl Compared {
             }
             left -= all.min(most);
             if all > most {
-                page.line(Ink::Notable, &format!("  and {} more of this file", counted(all - most, "line")));
+                page.line(Ink::Notable, &format!("  and {} of this file", counted(all - most, "more line")));
                 is_cut = true;
             }
         }
