@@ -117,10 +117,10 @@ fn place(text: &Text<'_>, block: &Block, budget: &mut SearchBudget) -> Result<Fo
 
 fn place_within(text: &Text<'_>, block: &Block, budget: &mut SearchBudget) -> Result<Found, Reason> {
     let hunk = block.hunk;
-    locate(text, &block.before, block.stated, budget).or_else(|lost| match lost {
-        Lost::Nowhere => Err(nowhere(text, block, budget)),
-        Lost::Several(lines) => Err(Reason::AmbiguousPlace { hunk, lines }),
-        Lost::SearchLimit => Err(Reason::SearchLimit),
+    locate(text, &block.before, block.stated, budget).map_err(|lost| match lost {
+        Lost::Nowhere => nowhere(text, block, budget),
+        Lost::Several(lines) => Reason::AmbiguousPlace { hunk, lines },
+        Lost::SearchLimit => Reason::SearchLimit,
     })
 }
 

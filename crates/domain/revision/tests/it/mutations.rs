@@ -170,15 +170,8 @@ pub(crate) fn mutate(
         Mutation::Placeless => {
             out.iter_mut().filter(|line| line.starts_with("@@ -")).for_each(|line| *line = "@@".to_owned());
         }
-        Mutation::Renamed => return patch.replacen(HEADER, &(rename("a.txt", "e/n.txt") + SIDES), 1),
-        Mutation::RenamedAsIs => return rename("a.txt", "e/n.txt"),
-        Mutation::ChangedPlaces => {
-            base.entry("d/b.txt").or_insert_with(|| b"other\n".to_vec());
-            return rename("a.txt", "d/b.txt") + &rename("d/b.txt", "a.txt");
-        }
-        Mutation::ModeChanged => {
-            let modes = "diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 100755\n";
-            return patch.replacen("diff --git a/a.txt b/a.txt\n", modes, 1);
+        Mutation::Renamed | Mutation::RenamedAsIs | Mutation::ChangedPlaces | Mutation::ModeChanged => {
+            return with_another_header(mutation, base, patch);
         }
     }
     let end = if mutation == Mutation::FinalLineFeedLost { "" } else { "\n" };
@@ -190,6 +183,26 @@ const SIDES: &str = "--- a/a.txt\n+++ b/e/n.txt\n";
 
 fn rename(from: &str, to: &str) -> String {
     format!("diff --git a/{from} b/{to}\nsimilarity index 90%\nrename from {from}\nrename to {to}\n")
+}
+
+/// A right patch that does something else to `a.txt`.
+fn with_another_header(
+    mutation: Mutation,
+    base: &mut BTreeMap<&'static str, Vec<u8>>,
+    patch: &str,
+) -> String {
+    match mutation {
+        Mutation::Renamed => patch.replacen(HEADER, &(rename("a.txt", "e/n.txt") + SIDES), 1),
+        Mutation::ChangedPlaces => {
+            base.entry("d/b.txt").or_insert_with(|| b"other\n".to_vec());
+            rename("a.txt", "d/b.txt") + &rename("d/b.txt", "a.txt")
+        }
+        Mutation::ModeChanged => {
+            let modes = "diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 100755\n";
+            patch.replacen("diff --git a/a.txt b/a.txt\n", modes, 1)
+        }
+        _ => rename("a.txt", "e/n.txt"),
+    }
 }
 
 /// A hunk header with its lines or its counts moved.
