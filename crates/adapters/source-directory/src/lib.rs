@@ -53,4 +53,4 @@ pub use measure::{Measured, measure};
 pub use options::{IgnoreFiles, ImportOptions};
 pub use path::EntryPath;
 pub use source_files::SourceFiles;
-pub use write_new::write_new;
+pub use write_new::{ContentOf, write_new};

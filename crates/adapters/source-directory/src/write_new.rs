@@ -8,6 +8,9 @@ use crate::staging::Staging;
 use crate::write::{Entry, Writer};
 use crate::{ExportError, Exported};
 
+/// Answers the bytes of a file, or the target of a link, which stands at a path of a tree.
+pub type ContentOf<'a> = dyn FnMut(&RepoPath, &TreeFile) -> Result<Vec<u8>, ExportError> + 'a;
+
 /// Writes `tree` to `dir`, which must not exist and may not lie within `source`, a directory that is only read. It
 /// takes each content from `content`, and gives up where `is_stopped` says so.
 ///
@@ -20,7 +23,7 @@ pub fn write_new(
     tree: &Tree,
     dir: &Path,
     source: &Path,
-    content: &mut dyn FnMut(&RepoPath, &TreeFile) -> Result<Vec<u8>, ExportError>,
+    content: &mut ContentOf<'_>,
     is_stopped: &AtomicBool,
 ) -> Result<Exported, ExportError> {
     let staging = Staging::anew(dir, source)?;

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ambit_revision::{Contents, Tree, View, parse, touched};
+use ambit_revision::{Contents, Judged, Tree, View, parse, touched};
 use ambit_run::{Denial, DenialCode, Finding, Move, ToolCall, read_answer};
 use ambit_simulation::{Setup, simulate};
 use ambit_source_directory::{ImportOptions, SourceFiles, look, measure};
@@ -229,7 +229,8 @@ fn patched(ground: &Ground, path: &str) -> Option<Vec<u8>> {
     let looked = look(&ground.project(), &touched(&patch), ImportOptions::default()).ok()?;
     let secret = |bytes: &[u8]| SECRETS.iter().any(|secret| String::from_utf8_lossy(bytes).contains(secret));
     assert!(!looked.contents.iter().any(|(_, bytes)| secret(bytes)), "{path:?}");
-    let effect = View::new(&patch, looked.listings).unwrap().apply(&looked.contents).ok()?;
+    let judged = View::new(&patch, looked.listings).unwrap().apply(&looked.contents).ok()?;
+    let Judged::Applied(effect) = judged else { return None };
     assert!(effect.changes.iter().all(|change| change.path.as_bytes() == path.as_bytes()), "{path:?}");
     effect.blobs.iter().next().map(|(_, bytes)| bytes.to_vec())
 }

@@ -1,7 +1,7 @@
 use std::error::Error;
 
 use ambit_ids::Digest;
-use ambit_revision::{Mismatch, Outcome, PatchError, PatchRefusal, Reason, TreeError};
+use ambit_revision::{Excerpt, Mismatch, Outcome, PatchError, PatchRefusal, Reason, TreeError};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -16,7 +16,7 @@ pub(super) struct Verdict {
 
 impl Verdict {
     /// Nothing but what became of it. `patch` is the digest of the patch as it was given.
-    fn new(verdict: &str, code: Option<&str>, message: String, patch: Option<Digest>) -> Self {
+    fn new(verdict: &str, code: Option<&str>, message: &str, patch: Option<Digest>) -> Self {
         let exit = if verdict == "refused" { exit::DENIED } else { exit::OK };
         let json = json!({
             "verdict": verdict, "code": code, "message": message, "patch": patch, "canonical": null, "tree": null,
@@ -33,12 +33,12 @@ impl Verdict {
         let files = counted(comparison.files.len(), "file");
         let message =
             format!("{files} changed, {} added, {} removed", counted(lines.added, "line"), lines.removed);
-        Self::new("applied", None, message, patch).effect(outcome)
+        Self::new("applied", None, &message, patch).effect(outcome)
     }
 
     /// That the directory is what it leads to. What it did then is told where that is known.
     pub(super) fn already_applied(patch: Option<Digest>, original: Option<&Outcome>) -> Self {
-        let message = "the directory already holds everything that the patch asks for".to_owned();
+        let message = "the directory already holds everything that the patch asks for";
         let told = Self::new("already-applied", Some("PATCH_ALREADY_APPLIED"), message, patch);
         match original {
             Some(outcome) => told.effect(outcome),
@@ -56,13 +56,13 @@ impl Verdict {
 
     /// That it is no patch that is understood as a whole.
     pub(super) fn of_error(patch: Option<Digest>, error: &PatchError) -> Self {
-        Self::new("refused", Some(error.code()), with_causes(error), patch)
+        Self::new("refused", Some(error.code()), &with_causes(error), patch)
             .set("patchLine", json!(error.line))
     }
 
     /// That it does not apply.
     pub(super) fn of_refusal(patch: Option<Digest>, refusal: &PatchRefusal) -> Self {
-        let told = Self::new("refused", Some(refusal.code()), with_causes(refusal), patch);
+        let told = Self::new("refused", Some(refusal.code()), &with_causes(refusal), patch);
         match refusal {
             PatchRefusal::At { path, reason } => told.set("path", json!(path)).reason(reason),
             PatchRefusal::Tree(
@@ -107,8 +107,8 @@ impl Verdict {
         let Mismatch { hunk, line, expected, found, candidates } = mismatch;
         self.set("hunk", json!(hunk))
             .set("line", json!(line))
-            .set("expected", json!(expected.as_ref().map(|line| line.as_str())))
-            .set("found", json!(found.as_ref().map(|line| line.as_str())))
+            .set("expected", json!(expected.as_ref().map(Excerpt::as_str)))
+            .set("found", json!(found.as_ref().map(Excerpt::as_str)))
             .set("candidates", json!(candidates))
     }
 
