@@ -1,5 +1,8 @@
 //! Mail and bundles, held against git itself.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests, helpers included")]
+#![allow(clippy::print_stdout, reason = "a test that skips something says so")]
+
 mod branches;
 mod files;
 mod messages;

@@ -65,6 +65,11 @@ fn contents() -> Vec<Case> {
             vec![file("a", "x\0"), file("b", "x\n")],
             vec![file("a", "x\n"), file("b", "\0")],
         ),
+    ]
+}
+
+fn lines_of_all_kinds() -> Vec<Case> {
+    vec![
         (
             "8-bit text",
             vec![file("latin", b"caf\xe9\nth\xe9\n")],
@@ -153,6 +158,11 @@ fn names() -> Vec<Case> {
                 file("{x}", ""),
             ],
         ),
+    ]
+}
+
+fn orders_and_lengths() -> Vec<Case> {
+    vec![
         (
             "names that git sorts otherwise",
             vec![file("a/x", "1\n"), file("a.b", "2\n"), file("a-b", "3\n"), file("ab", "4\n")],
@@ -260,7 +270,7 @@ fn kinds() -> Vec<Case> {
 }
 
 fn cases() -> impl Iterator<Item = Case> {
-    [contents(), names(), kinds()].into_iter().flatten()
+    [contents(), lines_of_all_kinds(), names(), orders_and_lengths(), kinds()].into_iter().flatten()
 }
 
 #[test]

@@ -155,11 +155,6 @@ const UNFIT: &[Wrong] = &[
     ),
     (&["revision", "export", "rev-0", "--as", "bundle", "--out", "-"], 2, "USAGE_VALUE"),
     (&["revision", "export", "rev-0", "--as", "mail", "--out", "out", "--branch", "x"], 2, "USAGE_VALUE"),
-    (
-        &["revision", "export", "rev-0", "--as", "bundle", "--out", "out", "--branch", "a..b"],
-        2,
-        "USAGE_VALUE",
-    ),
     (&["approver", "init", "--name", "ada"], 2, "APPROVER_EXISTS"),
     (&["run", "revise", "first", "wish", "--case", "AC-9"], 2, "REQUEST_REFUSED"),
     (&["blueprint", "approve", "blueprint.yaml"], 11, "CREDENTIAL_REFUSED"),
@@ -299,6 +294,9 @@ fn a_command_line_that_is_none_is_told_like_every_other_failure_and_obeyed_by_no
         (&["run"], "USAGE_MISSING_COMMAND"),
         (&["run", "show"], "USAGE_MISSING_ARGUMENT"),
         (&["run", "start", "--max-steps", "many"], "USAGE_VALUE"),
+        (&["revision", "export", "rev-0", "--branch", "a..b"], "USAGE_VALUE"),
+        (&["revision", "export", "rev-0", "--onto", "main"], "USAGE_VALUE"),
+        (&["revision", "export", "rev-0", "--author", "ada"], "USAGE_VALUE"),
     ] {
         let answered = project.ambit(words.iter().chain(&["--json"]));
         assert_wrong(&answered, 2, code, &words.join(" "));

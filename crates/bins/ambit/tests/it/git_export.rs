@@ -49,7 +49,8 @@ fn a_revision_is_taken_into_a_repository_by_whoever_wants_it() {
         project.ambit(["revision", "export", "rev-1"].iter().chain(words).chain(&["--json"])).well().json()
     };
     let author = "Ada <ada@example.com>";
-    let mail = export(&["--as", "mail", "--out", "fix.patch", "--author", author, "--message", "Greet by name"]);
+    let mail =
+        export(&["--as", "mail", "--out", "fix.patch", "--author", author, "--message", "Greet by name"]);
     let bundle = export(&["--as", "bundle", "--out", "fix.bundle", "--onto", &base]);
     export(&["--as", "directory", "--out", "fix"]);
     assert_eq!((&mail["changedFiles"], &bundle["objects"]), (&1.into(), &3.into()), "{mail} {bundle}");
