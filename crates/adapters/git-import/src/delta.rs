@@ -87,7 +87,8 @@ impl Read for DeltaReader {
                 let length = rest.len().min(buffer.len());
                 buffer[..length].copy_from_slice(&rest[..length]);
                 let start = start + length;
-                self.current = if is_copy { Piece::Copy { start, end } } else { Piece::Insert { start, end } };
+                self.current =
+                    if is_copy { Piece::Copy { start, end } } else { Piece::Insert { start, end } };
                 return Ok(length);
             }
             match self.next()? {

@@ -43,7 +43,9 @@ impl Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::LfsPointer { path } => write!(f, "{path} is a pointer of Git LFS; its content was not imported"),
+            Self::LfsPointer { path } => {
+                write!(f, "{path} is a pointer of Git LFS; its content was not imported")
+            }
             Self::Submodule { path, commit } => {
                 write!(f, "the submodule {path} at {commit} was left out")
             }

@@ -53,10 +53,14 @@ pub enum ImportError {
         source: io::Error,
     },
     /// There are too many packs.
-    #[error("the repository has more than {PACKS} packs; nothing was imported. `git gc` there makes them one")]
+    #[error(
+        "the repository has more than {PACKS} packs; nothing was imported. `git gc` there makes them one"
+    )]
     TooManyPacks,
     /// Nothing has this name.
-    #[error("there is no branch, tag or commit {rev}; nothing was imported. `git log --all` lists the commits")]
+    #[error(
+        "there is no branch, tag or commit {rev}; nothing was imported. `git log --all` lists the commits"
+    )]
     RevisionNotFound {
         /// The name.
         rev: String,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::bufread::ZlibDecoder;
 
-use crate::limits::UNPACKED_BYTES;
+use crate::limits::{CHUNK_BYTES, UNPACKED_BYTES};
 
 const BUFFER_BYTES: usize = 16 << 10;
 
@@ -70,9 +70,10 @@ impl Read for Inflate {
     }
 }
 
-/// All bytes of a source that must have exactly `size_bytes`. No room is made for more than what comes.
+/// All bytes of a source that must have exactly `size_bytes`. Beyond a chunk, no room is made before they come.
 pub(crate) fn exactly(source: impl Read, size_bytes: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    let room = usize::try_from(size_bytes).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
+    let mut bytes = Vec::with_capacity(room + 1);
     // One byte more than it may have, so that a stream that is longer is known by it.
     source.take(size_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 == size_bytes { Ok(bytes) } else { Err(io::ErrorKind::InvalidData.into()) }

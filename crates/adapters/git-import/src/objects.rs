@@ -110,7 +110,11 @@ impl<'a> Objects<'a> {
     }
 
     /// The commit that somebody named, and its tree.
-    pub(crate) fn resolve(&mut self, refs: &Refs<'_>, rev: &Rev) -> Result<(CommitId, ObjectId), ImportError> {
+    pub(crate) fn resolve(
+        &mut self,
+        refs: &Refs<'_>,
+        rev: &Rev,
+    ) -> Result<(CommitId, ObjectId), ImportError> {
         let not_found = || ImportError::RevisionNotFound { rev: rev.to_string() };
         let id = match rev {
             Rev::Head => refs.head()?.ok_or(ImportError::NoCommit)?,
@@ -193,7 +197,8 @@ impl<'a> Objects<'a> {
 
 impl Packs {
     fn open(objects: &Place) -> Result<Self, ImportError> {
-        let unreadable = |name: &[u8], source| ImportError::Unreadable { path: objects.path_of(name), source };
+        let unreadable =
+            |name: &[u8], source| ImportError::Unreadable { path: objects.path_of(name), source };
         let place = objects.directory(b"pack").map_err(|source| unreadable(b"pack", source))?;
         let Some(place) = place else { return Ok(Self::default()) };
         let mut packs = Vec::new();

@@ -39,7 +39,11 @@ impl<'a> Refs<'a> {
         let mut found = Vec::new();
         let whole = name.starts_with("refs/").then(|| name.to_owned());
         let short = ["refs/tags/", "refs/heads/", "refs/remotes/"].map(|above| format!("{above}{name}"));
-        for candidate in whole.into_iter().chain(short).chain([format!("refs/{name}"), format!("refs/remotes/{name}/HEAD")]) {
+        for candidate in whole
+            .into_iter()
+            .chain(short)
+            .chain([format!("refs/{name}"), format!("refs/remotes/{name}/HEAD")])
+        {
             if let Some(id) = self.follow(candidate.as_bytes())? {
                 found.push((candidate, id));
             }
@@ -80,7 +84,9 @@ impl<'a> Refs<'a> {
 
 fn said(content: &[u8], place: &Place, name: &[u8]) -> Result<Said, ImportError> {
     match content.strip_prefix(b"ref: ") {
-        Some(next) if next.starts_with(b"refs/") && is_reference_name(next) => Ok(Said::Reference(next.to_vec())),
+        Some(next) if next.starts_with(b"refs/") && is_reference_name(next) => {
+            Ok(Said::Reference(next.to_vec()))
+        }
         Some(_) => Err(unreadable(place, name, io::Error::other("it names no reference"))),
         None => object(content, place, name).map(Said::Object),
     }

@@ -32,7 +32,10 @@ impl Repository {
             Err(_) => return Err(ImportError::Elsewhere { path: dir.join(".git") }),
         };
         let common = shared.as_ref().unwrap_or(&own);
-        let read = |place: &Place, name: &[u8], source| ImportError::Unreadable { path: place.path_of(name), source };
+        let read = |place: &Place, name: &[u8], source| ImportError::Unreadable {
+            path: place.path_of(name),
+            source,
+        };
         let has_head = own.file(b"HEAD").map_err(|source| read(&own, b"HEAD", source))?.is_some();
         let objects = common.directory(b"objects").map_err(|source| read(common, b"objects", source))?;
         let objects = objects.filter(|_| has_head).ok_or_else(|| none(None))?;

@@ -45,8 +45,9 @@ impl Rev {
 /// Whether git would admit a reference of this name (`git check-ref-format --allow-onelevel`).
 pub(crate) fn is_reference_name(name: &[u8]) -> bool {
     let forbidden = |byte: &u8| *byte <= b' ' || b"\x7f~^:?*[\\".contains(byte);
-    let component =
-        |part: &[u8]| !part.is_empty() && !part.starts_with(b".") && !part.ends_with(b".lock") && part.len() < 256;
+    let component = |part: &[u8]| {
+        !part.is_empty() && !part.starts_with(b".") && !part.ends_with(b".lock") && part.len() < 256
+    };
     let holds = |needle: &[u8]| name.windows(needle.len()).any(|part| part == needle);
     name.len() <= 1024
         && name != b"@"
@@ -78,8 +79,27 @@ mod tests {
             assert_eq!(good.parse(), Ok(Rev::Name(good.to_owned())), "{good}");
         }
         for bad in [
-            "", "@", "../config", "a/../b", "/a", "a/", "a//b", ".a", "a/.b", "a.lock", "a b", "a~1", "a^", "a@{1}",
-            "a..b", "a:b", "a\\b", "-x", "a\0", "a\n", "a.",
+            "",
+            "@",
+            "../config",
+            "a/../b",
+            "/a",
+            "a/",
+            "a//b",
+            ".a",
+            "a/.b",
+            "a.lock",
+            "a b",
+            "a~1",
+            "a^",
+            "a@{1}",
+            "a..b",
+            "a:b",
+            "a\\b",
+            "-x",
+            "a\0",
+            "a\n",
+            "a.",
         ] {
             assert_eq!(bad.parse::<Rev>(), Err(RevError), "{bad:?}");
         }

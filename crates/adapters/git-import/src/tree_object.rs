@@ -112,13 +112,16 @@ mod tests {
     fn a_directory_is_read_in_the_order_of_git() {
         let entries = [("100644", "a.b"), ("40000", "a"), ("100755", "a0"), ("120000", "b"), ("160000", "c")];
         let read = parse(&tree(&entries), 5).unwrap();
-        assert_eq!(read.iter().map(|entry| entry.mode).collect::<Vec<_>>(), [
-            EntryMode::File,
-            EntryMode::Directory,
-            EntryMode::Executable,
-            EntryMode::Link,
-            EntryMode::Submodule
-        ]);
+        assert_eq!(
+            read.iter().map(|entry| entry.mode).collect::<Vec<_>>(),
+            [
+                EntryMode::File,
+                EntryMode::Directory,
+                EntryMode::Executable,
+                EntryMode::Link,
+                EntryMode::Submodule
+            ]
+        );
         assert_eq!(parse(&tree(&entries), 4), Err(TreeFault::TooMany));
         assert_eq!(parse(b"", 0), Ok(Vec::new()));
     }

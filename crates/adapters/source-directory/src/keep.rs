@@ -56,9 +56,9 @@ async fn keep_found(
                 let size = ByteCount::new(bytes.len() as u64);
                 Some(TreeFile { kind, content: blobs.put(bytes).await?, size })
             }
-            Content::Streamed(pieces) => keep_pieces(blobs, pieces)
-                .await?
-                .map(|(content, size)| TreeFile { kind, content, size }),
+            Content::Streamed(pieces) => {
+                keep_pieces(blobs, pieces).await?.map(|(content, size)| TreeFile { kind, content, size })
+            }
         };
         let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
         files.extend(file.map(|file| (path, file)));

@@ -19,7 +19,13 @@ impl Bases {
     }
 
     /// Keeps a small one until others need the room.
-    pub(super) fn keep(&mut self, pack: usize, offset: u64, kind: ObjectKind, bytes: Vec<u8>) -> Arc<Vec<u8>> {
+    pub(super) fn keep(
+        &mut self,
+        pack: usize,
+        offset: u64,
+        kind: ObjectKind,
+        bytes: Vec<u8>,
+    ) -> Arc<Vec<u8>> {
         let bytes = Arc::new(bytes);
         if bytes.len() <= KEPT_BASE_BYTES && self.get(pack, offset).is_none() {
             self.bytes += bytes.len();

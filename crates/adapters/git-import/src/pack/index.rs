@@ -16,7 +16,10 @@ const NAMES_AT: u64 = 8 + 256 * 4;
 const NAME_BYTES: u64 = ObjectId::BYTES as u64;
 
 fn malformed() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "the index of a pack is malformed, or of another version than 2")
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        "the index of a pack is malformed, or of another version than 2",
+    )
 }
 
 impl Index {
@@ -28,7 +31,8 @@ impl Index {
         }
         let mut bytes = [0; 256 * 4];
         file.read_exact_at(&mut bytes, 8)?;
-        let fanout: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|four| u32::from_be_bytes(*four)).collect();
+        let fanout: Vec<u32> =
+            bytes.as_chunks::<4>().0.iter().map(|four| u32::from_be_bytes(*four)).collect();
         if !fanout.is_sorted() {
             return Err(malformed());
         }
@@ -82,7 +86,12 @@ impl Index {
     }
 
     /// The names that begin with these digits, added to `found` until it holds `limit`.
-    pub(crate) fn with_prefix(&self, digits: &[u8], limit: usize, found: &mut Vec<ObjectId>) -> io::Result<()> {
+    pub(crate) fn with_prefix(
+        &self,
+        digits: &[u8],
+        limit: usize,
+        found: &mut Vec<ObjectId>,
+    ) -> io::Result<()> {
         let mut padded = digits.to_vec();
         padded.resize(ObjectId::DIGITS, b'0');
         let Some(first) = ObjectId::from_hex(&padded) else { return Ok(()) };

@@ -9,12 +9,12 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, OnceLock};
 
+use crate::ObjectId;
 use crate::delta::DeltaReader;
 use crate::inflate::{Inflate, Unpacked, exactly};
 use crate::limits::DELTA_DEPTH;
 use crate::place::Place;
 use crate::reading::Reading;
-use crate::ObjectId;
 
 pub(crate) use bases::Bases;
 use entry::{Entry, EntryKind};
@@ -83,12 +83,14 @@ impl Pack {
                     let bytes = unpack(&file, &entry, limit_bytes, unpacked)?;
                     break (kind, bases.keep(self.number, at, kind, bytes));
                 }
-                EntryKind::DeltaOnOffset(before) => {
-                    at.checked_sub(before).filter(|_| before > 0).ok_or_else(|| malformed("a base lies before the pack"))?
-                }
-                EntryKind::DeltaOnName(base) => {
-                    self.index.offset(base)?.ok_or_else(|| malformed("the base of a delta is not in the pack"))?
-                }
+                EntryKind::DeltaOnOffset(before) => at
+                    .checked_sub(before)
+                    .filter(|_| before > 0)
+                    .ok_or_else(|| malformed("a base lies before the pack"))?,
+                EntryKind::DeltaOnName(base) => self
+                    .index
+                    .offset(base)?
+                    .ok_or_else(|| malformed("the base of a delta is not in the pack"))?,
             };
             deltas.push(entry);
             if deltas.len() > DELTA_DEPTH {

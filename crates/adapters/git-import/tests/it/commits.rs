@@ -42,9 +42,11 @@ fn same_as_git(world: &World, at: &str) {
         if !path.is_printable() || path.as_bytes().contains(&b'\\') || path.as_bytes().contains(&0xe9) {
             continue;
         }
-        let of_git = crate::world::said(
-            crate::world::git(&world.dir()).args(["cat-file", "blob", &format!("{at}:{path}")]),
-        );
+        let of_git = crate::world::said(crate::world::git(&world.dir()).args([
+            "cat-file",
+            "blob",
+            &format!("{at}:{path}"),
+        ]));
         assert_eq!(world.content(&imported.tree, path.as_bytes()), of_git, "{path}");
         assert_eq!(file.size.get(), of_git.len() as u64);
     }
@@ -61,22 +63,25 @@ fn a_commit_is_imported_as_git_has_it() {
     let imported = world.import("HEAD").unwrap();
     assert_eq!(imported.commit.to_string(), world.git(&["rev-parse", "HEAD"]));
     assert_eq!(imported.findings, Vec::new());
-    assert_eq!(listed(&imported.tree), [
-        "file .gitignore",
-        "file Case",
-        "file back\\\\slash",
-        "file binary",
-        "file caf\\xe9\\x0a\\x1b",
-        "file case",
-        "file empty",
-        "file ignored",
-        "file large",
-        "link link",
-        "link outside",
-        "exec run",
-        "file src/deep/er/still",
-        "file src/lib.rs",
-    ]);
+    assert_eq!(
+        listed(&imported.tree),
+        [
+            "file .gitignore",
+            "file Case",
+            "file back\\\\slash",
+            "file binary",
+            "file caf\\xe9\\x0a\\x1b",
+            "file case",
+            "file empty",
+            "file ignored",
+            "file large",
+            "link link",
+            "link outside",
+            "exec run",
+            "file src/deep/er/still",
+            "file src/lib.rs",
+        ]
+    );
     assert_eq!(world.content(&imported.tree, b"outside"), b"/etc/passwd");
     assert_eq!(world.content(&imported.tree, b"caf\xe9\n\x1b"), b"bytes");
     same_as_git(&world, "HEAD");

@@ -13,7 +13,9 @@ fn victim() -> World {
     let secret = world.home().join("secret");
     fs::create_dir(&secret).unwrap();
     fs::write(secret.join("file"), "secret").unwrap();
-    for arguments in [&["init", "--quiet", "-b", "main"][..], &["add", "."], &["commit", "--quiet", "-m", "x"]] {
+    for arguments in
+        [&["init", "--quiet", "-b", "main"][..], &["add", "."], &["commit", "--quiet", "-m", "x"]]
+    {
         assert!(git(&secret).args(arguments).status().unwrap().success());
     }
     world
@@ -79,7 +81,11 @@ fn what_is_no_repository_is_refused() {
     world.file("dir/file", "x");
     world.commit();
     assert!(world.import("HEAD").is_ok());
-    assert_eq!(world.refusal_from(&world.path("dir"), "HEAD").0, "IMPORT_NOT_A_REPOSITORY", "none above is searched");
+    assert_eq!(
+        world.refusal_from(&world.path("dir"), "HEAD").0,
+        "IMPORT_NOT_A_REPOSITORY",
+        "none above is searched"
+    );
     world.file("dir/.git", "not a pointer");
     assert_eq!(world.refusal_from(&world.path("dir"), "HEAD").0, "IMPORT_REPOSITORY_ELSEWHERE");
 }

@@ -44,7 +44,8 @@ fn nothing_in_a_repository_gets_itself_executed() {
     fs::create_dir_all(world.home().join("away")).unwrap();
 
     // Whoever runs git in it is caught.
-    let _ = crate::world::git(&world.dir()).args(["checkout", "--force", "HEAD", "--", "."]).output().unwrap();
+    let _ =
+        crate::world::git(&world.dir()).args(["checkout", "--force", "HEAD", "--", "."]).output().unwrap();
     assert!(fs::read_to_string(&marker).unwrap().contains("caught"));
     fs::remove_file(&marker).unwrap();
 
@@ -79,7 +80,10 @@ fn a_submodule_is_refused_or_left_out_and_told() {
     let world = World::new();
     world.file("a", "x");
     let commit = world.commit();
-    world.file(".gitmodules", "[submodule \"x\"]\n\tpath = lib/x\n\turl = ext::sh -c true\n\tupdate = !true\n");
+    world.file(
+        ".gitmodules",
+        "[submodule \"x\"]\n\tpath = lib/x\n\turl = ext::sh -c true\n\tupdate = !true\n",
+    );
     world.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{commit},lib/x")]);
     world.git(&["add", ".gitmodules"]);
     world.git(&["commit", "--quiet", "--message", "x"]);

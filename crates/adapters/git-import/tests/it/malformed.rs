@@ -30,7 +30,10 @@ fn a_tree_that_git_does_not_write_is_refused() {
         let commit = world.commit_tree(&world.tree_object(&tree(entries)));
         world.import(&commit).map(|imported| listed(&imported.tree)).map_err(|error| error.code())
     };
-    assert_eq!(import(&[(file, b"a", &blob), (exec, b"b", &blob)]), Ok(vec!["file a".into(), "exec b".into()]));
+    assert_eq!(
+        import(&[(file, b"a", &blob), (exec, b"b", &blob)]),
+        Ok(vec!["file a".into(), "exec b".into()])
+    );
     assert_eq!(import(&[("100664", b"a", &blob), ("40000", b"b", &empty)]), Ok(vec!["file a".into()]));
     assert_eq!(import(&[]), Ok(Vec::new()));
     for (entries, code) in [
@@ -53,8 +56,12 @@ fn a_tree_that_git_does_not_write_is_refused() {
     }
     let cut = world.tree_object(&tree(&[(file, b"a", &blob)])[..20]);
     assert_eq!(world.refusal(&world.commit_tree(&cut)).0, "IMPORT_TREE_MALFORMED");
-    let file_and_directory = [(file, &b"a"[..], &*blob), (file, b"a.b", &blob), ("40000", b"a", &*world.tree_object(&tree(&[(file, b"c", &blob)])))]
-        .map(|(mode, name, id)| (mode, name.to_vec(), id.to_owned()));
+    let file_and_directory = [
+        (file, &b"a"[..], &*blob),
+        (file, b"a.b", &blob),
+        ("40000", b"a", &*world.tree_object(&tree(&[(file, b"c", &blob)]))),
+    ]
+    .map(|(mode, name, id)| (mode, name.to_vec(), id.to_owned()));
     let entries: Vec<(&str, &[u8], &str)> =
         file_and_directory.iter().map(|(mode, name, id)| (*mode, name.as_slice(), id.as_str())).collect();
     assert!(import(&entries).is_err(), "a name that is a file and a directory");

@@ -23,7 +23,8 @@ pub(crate) async fn run(context: &Context, verb: RevisionVerb) -> Result<Answer,
             import_git::run(context, &services, &git, &at, without_submodules).await
         }
         RevisionVerb::Import(RevisionImportArgs { dir, .. }) => {
-            let dir = dir.ok_or_else(|| Failure::new("USAGE", "name a directory, or a repository with --git"))?;
+            let dir =
+                dir.ok_or_else(|| Failure::new("USAGE", "name a directory, or a repository with --git"))?;
             let (revision, tree) = import(context, &services, &dir).await?;
             Ok(Answer::new(
                 format!("{} is {revision}\n{tree}\n", dir.display()),
