@@ -27,7 +27,7 @@ fn a_repository_that_is_packed_meanwhile_gives_the_same_tree() {
             }
             packed
         });
-        let imports: Vec<_> = (0..30).map(|_| world.import("HEAD")).collect();
+        let imports: Vec<_> = (0..10).map(|_| world.import("HEAD")).collect();
         done.store(true, Ordering::Relaxed);
         (imports, packing.join().unwrap())
     });

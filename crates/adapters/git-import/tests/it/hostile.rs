@@ -1,7 +1,8 @@
 //! Repositories that would have something executed.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
 
 use ambit_git_import::{Finding, ImportOptions, Submodules};
 
@@ -70,8 +71,6 @@ fn a_configuration_that_git_cannot_read_is_not_read() {
     assert_eq!(world.import("HEAD").unwrap(), whole);
 }
 
-// proves E-G01
-// break crates/adapters/git-import/src/options.rs: `submodules: Submodules::Refused,` -> `submodules: Submodules::LeftOut,`
 #[test]
 fn a_submodule_is_refused_or_left_out_and_told() {
     if !is_git_here("a_submodule_is_refused_or_left_out_and_told") {
@@ -97,4 +96,40 @@ fn a_submodule_is_refused_or_left_out_and_told() {
         panic!("{:?}", imported.findings)
     };
     assert_eq!((path.to_string(), named.to_string()), ("lib/x".to_owned(), commit));
+}
+
+#[test]
+fn importing_leaves_a_repository_as_it_was() {
+    if !is_git_here("importing_leaves_a_repository_as_it_was") {
+        return;
+    }
+    let world = World::new();
+    world.file("dir/a", "x");
+    world.commit();
+    world.git(&["repack", "-adq"]);
+    world.file("b", "y");
+    world.commit();
+    let before = stamps(&world.dir());
+    assert!(before.len() > 20, "{}", before.len());
+    for at in ["HEAD", "main", "none"] {
+        let _ = world.import(at);
+    }
+    assert_eq!(stamps(&world.dir()), before);
+    world.git(&["update-index", "--force-write-index"]);
+    assert_ne!(stamps(&world.dir()), before, "a write shows");
+}
+
+/// Every entry below a directory, with everything that a write would change.
+fn stamps(dir: &Path) -> Vec<(PathBuf, u64, u64, i64, i64)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let about = fs::symlink_metadata(&path).unwrap();
+        if about.is_dir() {
+            found.extend(stamps(&path));
+        }
+        found.push((path, about.ino(), about.len(), about.ctime(), about.ctime_nsec()));
+    }
+    found.sort();
+    found
 }

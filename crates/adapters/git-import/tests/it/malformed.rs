@@ -15,8 +15,6 @@ fn tree(entries: &[(&str, &[u8], &str)]) -> Vec<u8> {
     bytes
 }
 
-// proves E-E09
-// break crates/adapters/git-import/src/tree_object.rs: `if name.is_empty() || name.contains(&b'/') {` -> `if name.is_empty() {`
 #[test]
 fn a_tree_that_git_does_not_write_is_refused() {
     if !is_git_here("a_tree_that_git_does_not_write_is_refused") {
