@@ -64,6 +64,7 @@ pub(super) const EDGES: &[Edges] = &[
     ("ambit-agent-models", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-ports"]),
     ("ambit-agent-scripted", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-ports"]),
     ("ambit-blobs", &["ambit-ids", "ambit-ports"]),
+    ("ambit-git-import", &["ambit-ids", "ambit-revision", "ambit-ports"]),
     ("ambit-images", &["ambit-ids", "ambit-canonical", "ambit-ports"]),
     ("ambit-policy-rules", &["ambit-ids", "ambit-policy", "ambit-blueprint", "ambit-ports"]),
     ("ambit-project-survey", &["ambit-ids", "ambit-canonical", "ambit-blueprint"]),
@@ -180,6 +181,7 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-agent-models",
             "ambit-agent-scripted",
             "ambit-blobs",
+            "ambit-git-import",
             "ambit-images",
             "ambit-policy-rules",
             "ambit-project-survey",
@@ -204,6 +206,7 @@ pub(super) const EDGES: &[Edges] = &[
 /// no line.
 pub(super) const DEV_EDGES: &[Edges] = &[
     ("ambit-agent-models", &["ambit-run"]),
+    ("ambit-git-import", &["ambit-blobs"]),
     ("ambit-images", &["ambit-gates", "ambit-runtime-system", "ambit-sandbox-linux"]),
     ("ambit-orchestrator", &["ambit-policy-rules"]),
     (

@@ -114,6 +114,7 @@ const FILES: &[Wrong] = &[
     (&["volume", "capture", "--name", "more", "directory", "none"], 2, "VOLUME_SOURCE_UNREADABLE"),
     (&["probe", "run", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
     (&["revision", "import", "none"], 2, "IMPORT_NOT_A_DIRECTORY"),
+    (&["revision", "import", "--git", "none"], 2, "IMPORT_NOT_A_REPOSITORY"),
     (&["run", "resume", "open", "--agent", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
     (
         &["run", "start", "--blueprint", "greeter", "--base", "rev-0", "--agent", "wrong.yaml"],

@@ -19,6 +19,7 @@ mod evidence;
 mod example_gates;
 mod exit_codes;
 mod first_steps;
+mod from_git;
 mod grants;
 mod hostile_agents;
 mod images;
