@@ -209,6 +209,7 @@ pub(super) const DEV_EDGES: &[Edges] = &[
     ("ambit-git-import", &["ambit-blobs"]),
     ("ambit-images", &["ambit-gates", "ambit-runtime-system", "ambit-sandbox-linux"]),
     ("ambit-orchestrator", &["ambit-policy-rules"]),
+    ("ambit-revisions", &["ambit-blobs"]),
     (
         "ambit-verify-trace",
         &[
