@@ -23,6 +23,10 @@ pub trait BlobStore: Send + Sync {
     /// Starts a blob whose size and digest are not known yet.
     async fn create(&self, scope: &Scope) -> Result<Box<dyn BlobWriter>, BlobError>;
 
+    /// Starts a batch, which stores many blobs for less than each alone costs. A store for which they cost the same
+    /// answers [`OneByOne`].
+    async fn batch<'a>(&'a self, scope: &Scope) -> Result<Box<dyn BlobBatch + 'a>, BlobError>;
+
     /// The bytes of `digest`, refused where they are more than `limit`.
     async fn get(&self, scope: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError>;
 
@@ -38,6 +42,54 @@ pub trait BlobWriter: Send {
 
     /// Makes the blob durable and answers its digest and size.
     async fn finish(self: Box<Self>) -> Result<(Digest, ByteCount), BlobError>;
+}
+
+/// Blobs of one scope that become durable together.
+///
+/// - When [`finish`](Self::finish) answers, every blob of which the batch answered the digest MUST be durable. Before,
+///   none of them may be cited; whether one can be read by then is left open.
+/// - A crash, a failure, or a batch that is dropped MUST leave each blob whole or absent.
+/// - Several tasks may put at once.
+#[async_trait]
+pub trait BlobBatch: Send + Sync {
+    /// Adds `bytes`.
+    async fn put(&self, bytes: Bytes) -> Result<Digest, BlobError>;
+
+    /// Starts a blob whose size and digest are not known yet. It belongs to the batch once it is finished. Where the
+    /// batch was finished before, it MUST be durable at once or be refused.
+    async fn create(&self) -> Result<Box<dyn BlobWriter>, BlobError>;
+
+    /// Makes every blob of the batch durable.
+    async fn finish(self: Box<Self>) -> Result<(), BlobError>;
+}
+
+/// A batch in which each blob is stored at once, as if there were none.
+pub struct OneByOne<'a> {
+    store: &'a dyn BlobStore,
+    scope: Scope,
+}
+
+impl<'a> OneByOne<'a> {
+    /// A batch over a store.
+    #[must_use]
+    pub fn new(store: &'a dyn BlobStore, scope: &Scope) -> Box<dyn BlobBatch + 'a> {
+        Box::new(Self { store, scope: scope.clone() })
+    }
+}
+
+#[async_trait]
+impl BlobBatch for OneByOne<'_> {
+    async fn put(&self, bytes: Bytes) -> Result<Digest, BlobError> {
+        self.store.put(&self.scope, bytes).await
+    }
+
+    async fn create(&self) -> Result<Box<dyn BlobWriter>, BlobError> {
+        self.store.create(&self.scope).await
+    }
+
+    async fn finish(self: Box<Self>) -> Result<(), BlobError> {
+        Ok(())
+    }
 }
 
 /// Why a blob could not be stored or read.

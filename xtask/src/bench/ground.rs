@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::repository::repository;
 use crate::cargo;
 use crate::failure::Failure;
 use crate::workspace::Workspace;
@@ -87,6 +88,12 @@ impl Ground {
     /// An arm of ours on such a tree.
     pub(super) fn product_on_tree(&self, words: &[&str], kind: &str) -> Result<Command, Failure> {
         self.tree(kind)?;
+        self.product(words)
+    }
+
+    /// The same where the tree is also a commit of a repository in it, if there is a git to make one.
+    pub(super) fn product_on_commit(&self, words: &[&str], kind: &str) -> Result<Command, Failure> {
+        let _ = repository(&self.tree(kind)?);
         self.product(words)
     }
 

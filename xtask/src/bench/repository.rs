@@ -95,8 +95,8 @@ fn run(directory: &Path, words: &str) -> Result<String, Failure> {
     cargo::text(git(directory).args(words.split(' ')))
 }
 
-/// The tree with a repository in it, of one commit.
-fn repository(tree: &Path) -> Result<(), Failure> {
+/// Makes a repository in the tree, of one commit, where there is none.
+pub(super) fn repository(tree: &Path) -> Result<(), Failure> {
     if run(tree, "rev-parse --quiet --verify HEAD").is_ok() {
         return Ok(());
     }

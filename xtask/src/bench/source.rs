@@ -75,29 +75,37 @@ static TREE_DIGEST_FLAT: [ArmPlan; 4] = [
     ours("100000-files-spread", "", |ground| ground.product(&["digest", "100000", "spread"])),
 ];
 
-const fn import(copy: Program, ours: Program, worktree: Program) -> [ArmPlan; 3] {
+const fn import(copy: Program, commit: Program, directory: Program, worktree: Program) -> [ArmPlan; 4] {
     const COPY: &str = "everything but bytes: each file is copied, and nothing is synced";
+    const DIRECTORY: &str = "git's objects: it imports the directory that the commit was made of";
     [
         ArmPlan { name: "copy", role: Role::Limit, lacks: COPY, program: copy },
-        self::ours("ambit", "git's objects: it imports the directory that the commit was made of", ours),
+        ours("ambit", "", commit),
+        ours("ambit-directory", DIRECTORY, directory),
         peer("git-worktree", "durability; SHA-256 digests", worktree),
     ]
 }
 
-static IMPORT_1000: [ArmPlan; 3] = import(
+static IMPORT_1000: [ArmPlan; 4] = import(
     |ground| ground.own_on_tree("files/copy", "1000"),
-    |ground| ground.product_on_tree(&["import", "1000"], "1000"),
+    |ground| ground.product_on_commit(&["import", "commit", "1000"], "1000"),
+    |ground| ground.product_on_tree(&["import", "directory", "1000"], "1000"),
     |ground| ground.own_on_tree("git/worktree", "1000"),
 );
 
-static IMPORT: [ArmPlan; 3] = import(
+static IMPORT: [ArmPlan; 4] = import(
     |ground| ground.own_on_tree("files/copy", TREE),
-    |ground| ground.product_on_tree(&["import", TREE], TREE),
+    |ground| ground.product_on_commit(&["import", "commit", TREE], TREE),
+    |ground| ground.product_on_tree(&["import", "directory", TREE], TREE),
     |ground| ground.own_on_tree("git/worktree", TREE),
 );
 
-static IMPORT_MEMORY: [ArmPlan; 1] =
-    [ours("ambit", "", |ground| ground.product_on_tree(&["import", "gigabyte"], "gigabyte"))];
+static IMPORT_MEMORY: [ArmPlan; 2] = [
+    ours("ambit", "", |ground| ground.product_on_commit(&["import", "commit", "gigabyte"], "gigabyte")),
+    ours("ambit-directory", "", |ground| {
+        ground.product_on_tree(&["import", "directory", "gigabyte"], "gigabyte")
+    }),
+];
 
 /// An operation whose calls are counted, with thirty rounds.
 const fn operation(name: &'static str, says: &'static str, arms: &'static [ArmPlan]) -> Operation {

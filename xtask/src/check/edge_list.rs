@@ -69,6 +69,7 @@ pub(super) const EDGES: &[Edges] = &[
     ("ambit-blobs", &["ambit-ids", "ambit-ports"]),
     ("ambit-git-export", &["ambit-ids", "ambit-revision", "ambit-ports"]),
     ("ambit-git-mirror", &["ambit-ids"]),
+    ("ambit-git-import", &["ambit-ids", "ambit-revision", "ambit-ports"]),
     ("ambit-images", &["ambit-ids", "ambit-canonical", "ambit-ports"]),
     ("ambit-policy-rules", &["ambit-ids", "ambit-policy", "ambit-blueprint", "ambit-ports"]),
     ("ambit-project-survey", &["ambit-ids", "ambit-canonical", "ambit-blueprint"]),
@@ -187,6 +188,7 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-agent-scripted",
             "ambit-blobs",
             "ambit-git-export",
+            "ambit-git-import",
             "ambit-images",
             "ambit-policy-rules",
             "ambit-project-survey",
@@ -213,8 +215,10 @@ pub(super) const DEV_EDGES: &[Edges] = &[
     ("ambit", &["ambit-git-mirror"]),
     ("ambit-agent-models", &["ambit-run"]),
     ("ambit-broker", &["ambit-source-directory"]),
+    ("ambit-git-import", &["ambit-blobs"]),
     ("ambit-images", &["ambit-gates", "ambit-runtime-system", "ambit-sandbox-linux"]),
     ("ambit-orchestrator", &["ambit-policy-rules"]),
+    ("ambit-revisions", &["ambit-blobs"]),
     (
         "ambit-verify-trace",
         &[

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use ambit_ids::{ByteCount, Digest, Scope};
-use ambit_ports::blobs::{BlobError, BlobStore, BlobWriter};
+use ambit_ports::blobs::{BlobBatch, BlobError, BlobStore, BlobWriter};
 use async_trait::async_trait;
 use bytes::Bytes;
 
+use crate::batch::DirectoryBatch;
 use crate::disk::{blocking, failed, refused};
-use crate::incoming::{Incoming, is_stored, remove_stale};
+use crate::incoming::{Home, Incoming, is_stored};
 use crate::layout::{BlobName, Found, Layout, look};
 use crate::root::{OpenBlobsError, Root};
+use crate::stale::remove_stale;
 use crate::writer::DirectoryWriter;
 
 /// Blobs in a directory. Any number of processes may use one; it needs a tokio runtime for what waits for the disk.
@@ -42,7 +44,11 @@ impl BlobStore for DirectoryBlobs {
     }
 
     async fn create(&self, scope: &Scope) -> Result<Box<dyn BlobWriter>, BlobError> {
-        Ok(Box::new(DirectoryWriter::create(Arc::clone(&self.0), scope.clone()).await?))
+        Ok(Box::new(DirectoryWriter::create(Home::Alone(Arc::clone(&self.0), scope.clone())).await?))
+    }
+
+    async fn batch<'a>(&'a self, scope: &Scope) -> Result<Box<dyn BlobBatch + 'a>, BlobError> {
+        Ok(Box::new(DirectoryBatch::open(Arc::clone(&self.0), scope.clone()).await?))
     }
 
     async fn get(&self, scope: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError> {
@@ -68,9 +74,9 @@ fn put(layout: Arc<Layout>, scope: &Scope, bytes: &[u8]) -> Result<Digest, BlobE
     if is_stored(&layout, scope, &shard, digest, bytes.len() as u64)? {
         return Ok(digest);
     }
-    let mut incoming = Incoming::create(layout).map_err(refused)?;
+    let mut incoming = Incoming::create(Home::Alone(layout, scope.clone())).map_err(refused)?;
     incoming.append(bytes).map_err(refused)?;
-    let (digest, _) = incoming.publish(scope)?;
+    let (digest, _) = incoming.publish()?;
     Ok(digest)
 }
 

@@ -3,31 +3,46 @@ use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use ambit_ids::{Digest, Scope};
 use ambit_ports::blobs::BlobError;
 use rustix::fs::{
-    AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, flock, fstat, fsync, openat,
-    renameat_with, unlinkat,
+    AtFlags, FlockOperation, Mode, OFlags, RenameFlags, flock, fsync, openat, renameat_with, unlinkat,
 };
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
+use crate::batch::Staging;
 use crate::disk::failed;
 use crate::layout::{BlobName, Found, Layout, look};
-
-/// How long a file that nobody writes any more is left alone.
-const STALE: Duration = Duration::from_secs(3_600);
 
 /// Counts the files of this process.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
+/// Where a blob waits for its name, and how it gets it.
+pub(crate) enum Home {
+    /// By itself.
+    Alone(Arc<Layout>, Scope),
+    /// With the others of a batch.
+    Batch(Arc<Staging>),
+}
+
+impl Home {
+    fn directory(&self) -> &OwnedFd {
+        match self {
+            Self::Alone(layout, _) => &layout.root.incoming,
+            Self::Batch(staging) => staging.directory(),
+        }
+    }
+}
+
 /// A blob that has no name yet. Dropping it leaves nothing behind.
 ///
-/// It is locked while it is written, so that another process tells it from what a crash left.
+/// It is locked while it is written, so that another process tells it from what a crash left. In a batch the lock of
+/// its directory stands for it.
 pub(crate) struct Incoming {
-    layout: Arc<Layout>,
+    home: Home,
     file: File,
     name: String,
     hasher: Sha256,
@@ -36,15 +51,15 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    pub(crate) fn create(layout: Arc<Layout>) -> io::Result<Self> {
+    pub(crate) fn create(home: Home) -> io::Result<Self> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        // With the time, since the number of a process comes back: a name that did could be removed as stale.
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        let name = format!("{}-{since}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let file = openat(&layout.root.incoming, &name, flags, Mode::RUSR | Mode::WUSR)?;
+        let name = new_name();
+        let file = openat(home.directory(), &name, flags, Mode::RUSR | Mode::WUSR)?;
         let incoming =
-            Self { layout, file: file.into(), name, hasher: Sha256::new(), size_bytes: 0, published: false };
-        flock(&incoming.file, FlockOperation::NonBlockingLockExclusive)?;
+            Self { home, file: file.into(), name, hasher: Sha256::new(), size_bytes: 0, published: false };
+        if matches!(incoming.home, Home::Alone(..)) {
+            flock(&incoming.file, FlockOperation::NonBlockingLockExclusive)?;
+        }
         Ok(incoming)
     }
 
@@ -55,32 +70,47 @@ impl Incoming {
         Ok(())
     }
 
-    /// Gives the blob its name, durably, and answers its digest and size.
-    pub(crate) fn publish(mut self, scope: &Scope) -> Result<(Digest, u64), BlobError> {
+    /// Gives the blob its name, durably, or hands it over to its batch, and answers its digest and size.
+    pub(crate) fn publish(mut self) -> Result<(Digest, u64), BlobError> {
         let digest = Digest::from_bytes(self.hasher.finalize_reset().into());
+        match &self.home {
+            Home::Alone(layout, scope) => self.published = self.name(layout, scope, digest)?,
+            Home::Batch(staging) => self.published = staging.take(digest, self.size_bytes, &self.name)?,
+        }
+        Ok((digest, self.size_bytes))
+    }
+
+    /// Whether the file itself took the name; another one with the same bytes may have it.
+    fn name(&self, layout: &Layout, scope: &Scope, digest: Digest) -> Result<bool, BlobError> {
         let name = BlobName::of(digest);
-        let shard = self.layout.ensure(scope, &name).map_err(failed)?;
+        let shard = layout.ensure(scope, &name).map_err(failed)?;
         // The bytes before the name: a name without bytes is what a crash must not leave.
         fsync(&self.file).map_err(failed)?;
         let flags = RenameFlags::NOREPLACE;
-        match renameat_with(&self.layout.root.incoming, &self.name, &shard, &name.file, flags) {
+        match renameat_with(&layout.root.incoming, &self.name, &shard, &name.file, flags) {
             Ok(()) => {
-                self.published = true;
-                self.layout.settle(scope, &name, &shard).map_err(failed)?;
+                layout.settle(scope, &name, &shard).map_err(failed)?;
+                Ok(true)
             }
-            Err(Errno::EXIST) if is_stored(&self.layout, scope, &shard, digest, self.size_bytes)? => {}
-            Err(errno) => return Err(failed(errno)),
+            Err(Errno::EXIST) if is_stored(layout, scope, &shard, digest, self.size_bytes)? => Ok(false),
+            Err(errno) => Err(failed(errno)),
         }
-        Ok((digest, self.size_bytes))
     }
 }
 
 impl Drop for Incoming {
     fn drop(&mut self) {
         if !self.published {
-            let _ = unlinkat(&self.layout.root.incoming, &self.name, AtFlags::empty());
+            let _ = unlinkat(self.home.directory(), &self.name, AtFlags::empty());
         }
     }
+}
+
+/// A name that nothing else in the directory had or will have.
+pub(crate) fn new_name() -> String {
+    // With the time, since the number of a process comes back: a name that did could be removed as stale.
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    format!("{}-{since}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Whether a blob is stored already. It then is durable, too, whoever stored it.
@@ -102,28 +132,4 @@ pub(crate) fn is_stored(
         }
         Found::File(..) | Found::Other => Err(BlobError::Corrupt(digest)),
     }
-}
-
-/// Removes what crashes left, an hour after it was last written to.
-pub(crate) fn remove_stale(layout: &Layout, now: SystemTime) -> Result<(), Errno> {
-    let incoming = &layout.root.incoming;
-    for entry in Dir::read_from(incoming)? {
-        let entry = entry?;
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let Ok(file) = openat(incoming, entry.file_name(), flags, Mode::empty()) else { continue };
-        let found = fstat(&file)?;
-        let file = File::from(file);
-        let ours = FileType::from_raw_mode(found.st_mode).is_file()
-            && found.st_uid == rustix::process::geteuid().as_raw();
-        let written = file.metadata().and_then(|metadata| metadata.modified());
-        let old = written.is_ok_and(|at| now.duration_since(at).is_ok_and(|age| age >= STALE));
-        if ours && old && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            match unlinkat(incoming, entry.file_name(), AtFlags::empty()) {
-                // Another process was faster.
-                Ok(()) | Err(Errno::NOENT) => {}
-                Err(errno) => return Err(errno),
-            }
-        }
-    }
-    Ok(())
 }

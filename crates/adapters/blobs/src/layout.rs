@@ -79,12 +79,17 @@ impl Layout {
     /// Blobs are never removed, so this process syncs each once. A tree is put again with every revision of it, and most
     /// of its directories did not change.
     pub(crate) fn settle(&self, scope: &Scope, name: &BlobName, directory: &OwnedFd) -> Result<(), Errno> {
-        let path = format!("/{}/{}/{}/{}", scope.organization, scope.project, name.shard, name.file);
+        let path = path_of(scope, name);
         if !self.is_durable(&path) {
             fsync(directory)?;
             self.remember(&path);
         }
         Ok(())
+    }
+
+    /// Remembers that the entry of a blob is on the disk.
+    pub(crate) fn settled(&self, scope: &Scope, name: &BlobName) {
+        self.remember(&path_of(scope, name));
     }
 
     fn is_durable(&self, path: &str) -> bool {
@@ -98,6 +103,10 @@ impl Layout {
         }
         durable.insert(path.to_owned());
     }
+}
+
+fn path_of(scope: &Scope, name: &BlobName) -> String {
+    format!("/{}/{}/{}/{}", scope.organization, scope.project, name.shard, name.file)
 }
 
 /// What lies under the name of a blob.

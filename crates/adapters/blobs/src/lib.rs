@@ -8,17 +8,22 @@
 //! crash leaves it whole or absent. No organisation can be named like that directory, since names start with a letter
 //! or a digit; its presence also says that the directory is ours and of which format.
 //!
+//! The blobs of a batch wait in a directory of their own under `<root>/.incoming-v1/`. Their bytes go to the disk
+//! together, then all of them take their names, and then the names go to the disk: the same order, once for all.
+//!
 //! A file without an extension holds the plaintext itself. A later format, such as bytes encrypted under the key of
 //! the project, takes an extension after the same digest and another name for the incoming directory, which this
 //! version refuses. What lies there by then need not be rewritten.
 
 #![forbid(unsafe_code)]
 
+mod batch;
 mod directory;
 mod disk;
 mod incoming;
 mod layout;
 mod root;
+mod stale;
 mod writer;
 
 pub use directory::DirectoryBlobs;

@@ -1,29 +1,26 @@
 use std::io;
-use std::sync::Arc;
 
-use ambit_ids::{ByteCount, Digest, Scope};
+use ambit_ids::{ByteCount, Digest};
 use ambit_ports::blobs::{BlobError, BlobWriter};
 use async_trait::async_trait;
 
 use crate::disk::{blocking, refused};
-use crate::incoming::Incoming;
-use crate::layout::Layout;
+use crate::incoming::{Home, Incoming};
 
 /// How much is gathered before it is handed to a thread that may wait for the disk.
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// A blob whose digest is not known yet.
 pub(crate) struct DirectoryWriter {
-    scope: Scope,
     /// `None` after a failure, and while a thread has it: a write that was cut short leaves none.
     incoming: Option<Incoming>,
     buffer: Vec<u8>,
 }
 
 impl DirectoryWriter {
-    pub(crate) async fn create(layout: Arc<Layout>, scope: Scope) -> Result<Self, BlobError> {
-        let incoming = blocking(move || Incoming::create(layout).map_err(refused)).await?;
-        Ok(Self { scope, incoming: Some(incoming), buffer: Vec::new() })
+    pub(crate) async fn create(home: Home) -> Result<Self, BlobError> {
+        let incoming = blocking(move || Incoming::create(home).map_err(refused)).await?;
+        Ok(Self { incoming: Some(incoming), buffer: Vec::new() })
     }
 
     async fn flush(&mut self) -> Result<(), BlobError> {
@@ -60,10 +57,10 @@ impl BlobWriter for DirectoryWriter {
 
     async fn finish(mut self: Box<Self>) -> Result<(Digest, ByteCount), BlobError> {
         let mut incoming = self.take()?;
-        let Self { scope, buffer, .. } = *self;
+        let Self { buffer, .. } = *self;
         blocking(move || {
             incoming.append(&buffer).map_err(refused)?;
-            let (digest, size_bytes) = incoming.publish(&scope)?;
+            let (digest, size_bytes) = incoming.publish()?;
             Ok((digest, ByteCount::new(size_bytes)))
         })
         .await

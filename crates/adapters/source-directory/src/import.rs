@@ -44,12 +44,15 @@ pub async fn import(
     let (sender, receiver) = mpsc::channel(QUEUED_ENTRIES);
     let dir = dir.to_owned();
     let walking = spawn_blocking(move || walk(&dir, options, &sender));
-    let kept = keep::contents(scope, blobs, receiver).await;
+    let batch = blobs.batch(scope).await?;
+    let kept = keep::contents(batch.as_ref(), receiver).await;
     // The walk has ended or ends now, since whatever took its entries is gone.
     let walked = walking.await.map_err(|_| ImportError::Interrupted)?;
     let (files, left_out) = (kept?, walked?);
     let tree = Tree::from_files(files)?;
-    keep::objects(scope, blobs, &tree).await?;
+    let root = keep::objects(batch.as_ref(), &tree).await?;
+    batch.finish().await?;
+    blobs.put(scope, root.into()).await?;
     Ok(Imported {
         entries: tree.file_count() as u64,
         bytes: tree.content_bytes(),

@@ -1,8 +1,7 @@
 use std::sync::{Mutex, PoisonError};
 
-use ambit_ids::{ByteCount, RepoPath, Scope};
-use ambit_ports::blobs::{BlobError, BlobStore};
-use ambit_revision::tree::DirectoryObject;
+use ambit_ids::{ByteCount, RepoPath};
+use ambit_ports::blobs::{BlobBatch, BlobError};
 use ambit_revision::{Tree, TreeFile};
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::sync::mpsc::Receiver;
@@ -12,25 +11,26 @@ use crate::found::{Content, Found, Piece};
 
 /// Stores the content of everything that is found, and answers what belongs into the tree.
 pub(crate) async fn contents(
-    scope: &Scope,
-    blobs: &dyn BlobStore,
+    blobs: &dyn BlobBatch,
     found: Receiver<Found>,
 ) -> Result<Vec<(RepoPath, TreeFile)>, BlobError> {
     let found = AsyncMutex::new(found);
     let files = Mutex::new(Vec::new());
-    side_by_side(|| keep_found(scope, blobs, &found, &files)).await?;
+    side_by_side(|| keep_found(blobs, &found, &files)).await?;
     Ok(files.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Stores the objects of all directories of a tree, the root last.
-pub(crate) async fn objects(scope: &Scope, blobs: &dyn BlobStore, tree: &Tree) -> Result<(), BlobError> {
-    let (root, below): (Vec<_>, Vec<_>) =
-        tree.objects().into_iter().partition(|object| object.digest == tree.digest());
-    for objects in [below, root] {
-        let objects = Mutex::new(objects);
-        side_by_side(|| keep_objects(scope, blobs, &objects)).await?;
+/// Stores the objects of all directories of a tree, but for the root, which is answered.
+pub(crate) async fn objects(blobs: &dyn BlobBatch, tree: &Tree) -> Result<Vec<u8>, BlobError> {
+    let mut root = Vec::new();
+    for object in tree.objects() {
+        if object.digest == tree.digest() {
+            root = object.bytes;
+        } else {
+            blobs.put(object.bytes.into()).await?;
+        }
     }
-    Ok(())
+    Ok(root)
 }
 
 /// Lets some workers share one work. A store waits for the disk, and waiting for several contents at once costs as much
@@ -44,8 +44,7 @@ where
 }
 
 async fn keep_found(
-    scope: &Scope,
-    blobs: &dyn BlobStore,
+    blobs: &dyn BlobBatch,
     found: &AsyncMutex<Receiver<Found>>,
     files: &Mutex<Vec<(RepoPath, TreeFile)>>,
 ) -> Result<(), BlobError> {
@@ -55,11 +54,11 @@ async fn keep_found(
         let file = match content {
             Content::Whole(bytes) => {
                 let size = ByteCount::new(bytes.len() as u64);
-                Some(TreeFile { kind, content: blobs.put(scope, bytes).await?, size })
+                Some(TreeFile { kind, content: blobs.put(bytes).await?, size })
             }
-            Content::Streamed(pieces) => keep_pieces(scope, blobs, pieces)
-                .await?
-                .map(|(content, size)| TreeFile { kind, content, size }),
+            Content::Streamed(pieces) => {
+                keep_pieces(blobs, pieces).await?.map(|(content, size)| TreeFile { kind, content, size })
+            }
         };
         let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
         files.extend(file.map(|file| (path, file)));
@@ -68,11 +67,10 @@ async fn keep_found(
 
 /// Stores a content that comes in pieces; `None` where it did not come to its end.
 async fn keep_pieces(
-    scope: &Scope,
-    blobs: &dyn BlobStore,
+    blobs: &dyn BlobBatch,
     mut pieces: Receiver<Piece>,
 ) -> Result<Option<(ambit_ids::Digest, ByteCount)>, BlobError> {
-    let mut writer = blobs.create(scope).await?;
+    let mut writer = blobs.create().await?;
     while let Some(piece) = pieces.recv().await {
         match piece {
             Piece::Bytes(bytes) => writer.write(&bytes).await?,
@@ -80,16 +78,4 @@ async fn keep_pieces(
         }
     }
     Ok(None)
-}
-
-async fn keep_objects(
-    scope: &Scope,
-    blobs: &dyn BlobStore,
-    objects: &Mutex<Vec<DirectoryObject>>,
-) -> Result<(), BlobError> {
-    loop {
-        let next = objects.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let Some(object) = next else { return Ok(()) };
-        blobs.put(scope, object.bytes.into()).await?;
-    }
 }

@@ -9,6 +9,7 @@ mod volumes;
 
 use std::path::PathBuf;
 
+use ambit_git_import::Rev;
 use ambit_ids::{
     ApproverId, Digest, DocumentName, GateId, OrganizationId, ProjectId, ProposalId, RevisionId,
 };
@@ -189,13 +190,26 @@ pub(crate) enum GateVerb {
     },
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct RevisionImportArgs {
+    /// The directory, as it is now.
+    #[arg(required_unless_present = "git", conflicts_with = "git")]
+    pub(crate) dir: Option<PathBuf>,
+    /// The repository of which a commit is imported: the directory that holds `.git`, or a bare one. Nothing of it is run.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) git: Option<PathBuf>,
+    /// The commit: a branch, a tag, or a commit by its digits.
+    #[arg(long, value_name = "REV", default_value = "HEAD", requires = "git")]
+    pub(crate) at: Rev,
+    /// Leave submodules out instead of refusing them.
+    #[arg(long, requires = "git")]
+    pub(crate) without_submodules: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum RevisionVerb {
-    /// Make a directory the next revision of the project.
-    Import {
-        /// The directory.
-        dir: PathBuf,
-    },
+    /// Make a directory, or a commit of a git repository, the next revision of the project.
+    Import(RevisionImportArgs),
     /// List the revisions.
     Log,
     /// Show a revision.

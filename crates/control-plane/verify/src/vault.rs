@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ambit_ids::{ByteCount, Digest, Scope};
-use ambit_ports::blobs::{BlobError, BlobStore, BlobWriter};
+use ambit_ports::blobs::{BlobBatch, BlobError, BlobStore, BlobWriter};
 use ambit_revisions::RevisionError;
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -65,6 +65,10 @@ impl BlobStore for Vault {
     }
 
     async fn create(&self, _: &Scope) -> Result<Box<dyn BlobWriter>, BlobError> {
+        Err(BlobError::Io(io::ErrorKind::ReadOnlyFilesystem.into()))
+    }
+
+    async fn batch<'a>(&'a self, _: &Scope) -> Result<Box<dyn BlobBatch + 'a>, BlobError> {
         Err(BlobError::Io(io::ErrorKind::ReadOnlyFilesystem.into()))
     }
 

@@ -14,6 +14,7 @@ pub struct Project {
     documents: BTreeMap<DocumentKey, Digest>,
     approved: BTreeMap<(BlueprintId, Digest), ApproverId>,
     imports: BTreeMap<RevisionId, Digest>,
+    import_sources: BTreeMap<RevisionId, String>,
     requests: BTreeMap<Digest, RevisionRequest>,
     closed: BTreeMap<RunId, ClosedRun>,
 }
@@ -98,8 +99,9 @@ impl Project {
                     self.approved.insert((blueprint.clone(), *digest), approver.clone());
                 }
             }
-            ProjectBody::RevisionImported { revision, tree, .. } => {
+            ProjectBody::RevisionImported { revision, tree, source, .. } => {
                 self.imports.entry(*revision).or_insert(*tree);
+                self.import_sources.entry(*revision).or_insert_with(|| source.clone());
             }
             ProjectBody::RevisionRequested { request, text, revision, blueprint, case } => {
                 let asked = RevisionRequest {
@@ -155,6 +157,12 @@ impl Project {
     #[must_use]
     pub fn import(&self, revision: RevisionId) -> Option<Digest> {
         self.imports.get(&revision).copied()
+    }
+
+    /// Where an imported revision came from, as its importer named it.
+    #[must_use]
+    pub fn import_source(&self, revision: RevisionId) -> Option<&str> {
+        self.import_sources.get(&revision).map(String::as_str)
     }
 
     /// The revisions that were imported.

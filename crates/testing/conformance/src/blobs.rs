@@ -25,6 +25,9 @@ where
     a_limit_is_kept(&open).await;
     another_owner_reads_nothing(&open).await;
     many_put_the_same_at_once(&open).await;
+    a_batch_is_there_when_it_is_finished(&open).await;
+    a_batch_that_is_dropped_keeps_nothing_in_part(&open).await;
+    batches_and_puts_of_the_same_agree(&open).await;
 }
 
 /// Bytes that differ by their seed and do not repeat soon.
@@ -138,5 +141,76 @@ pub async fn many_put_the_same_at_once<B: BlobStore + 'static>(open: &impl Fn(&s
     }
     for read in putters.join_all().await {
         assert_eq!(read, whole);
+    }
+}
+
+/// Everything that a batch answered a digest for is there once it is finished, in this process and in another: few blobs
+/// and many, those that were there before, and those that were put twice.
+pub async fn a_batch_is_there_when_it_is_finished<B: BlobStore>(open: &impl Fn(&str) -> B) {
+    let (blobs, acme) = (open("batch"), scope("acme", "shop"));
+    blobs.batch(&acme).await.unwrap().finish().await.unwrap();
+    for count in [1, 30, 300] {
+        let batch = blobs.batch(&acme).await.unwrap();
+        let mut expected = Vec::new();
+        for number in 0..count {
+            let whole = bytes(usize::try_from(number).unwrap() * 37 % 9_000, number);
+            assert_eq!(batch.put(whole.clone()).await.unwrap(), Digest::of(&whole));
+            assert_eq!(batch.put(whole.clone()).await.unwrap(), Digest::of(&whole));
+            expected.push(whole);
+        }
+        let long = bytes(700_000, count);
+        let mut writer = batch.create().await.unwrap();
+        for part in long.chunks(65_537) {
+            writer.write(part).await.unwrap();
+        }
+        let size = ByteCount::new(long.len() as u64);
+        assert_eq!(writer.finish().await.unwrap(), (Digest::of(&long), size));
+        expected.push(long);
+        batch.finish().await.unwrap();
+        for whole in &expected {
+            let digest = Digest::of(whole);
+            assert_eq!(blobs.get(&acme, digest, LIMIT).await.unwrap(), whole);
+            assert_eq!(open("batch").get(&acme, digest, LIMIT).await.unwrap(), whole);
+        }
+        let stranger = scope("bolt", "shop");
+        assert!(!blobs.contains(&stranger, Digest::of(&expected[0])).await.unwrap());
+    }
+}
+
+/// What a batch that was dropped leaves is absent or whole, and can be put again.
+pub async fn a_batch_that_is_dropped_keeps_nothing_in_part<B: BlobStore>(open: &impl Fn(&str) -> B) {
+    let (blobs, acme) = (open("dropped batch"), scope("acme", "shop"));
+    let (whole, long) = (bytes(10_000, 1), bytes(700_000, 2));
+    let batch = blobs.batch(&acme).await.unwrap();
+    batch.put(whole.clone()).await.unwrap();
+    let mut writer = batch.create().await.unwrap();
+    writer.write(&long).await.unwrap();
+    drop(writer);
+    drop(batch);
+    assert!(!blobs.contains(&acme, Digest::of(&long)).await.unwrap(), "it was not finished");
+    let found = blobs.get(&acme, Digest::of(&whole), LIMIT).await;
+    assert!(matches!(&found, Ok(found) if *found == whole) || matches!(found, Err(BlobError::NotFound(_))));
+    for whole in [whole, long] {
+        let digest = blobs.put(&acme, whole.clone()).await.unwrap();
+        assert_eq!(blobs.get(&acme, digest, LIMIT).await.unwrap(), whole);
+    }
+}
+
+/// Batches and puts of the same bytes at the same time all succeed, whichever of them is first.
+pub async fn batches_and_puts_of_the_same_agree<B: BlobStore>(open: &impl Fn(&str) -> B) {
+    let (blobs, other, acme) = (open("meeting"), open("meeting"), scope("acme", "shop"));
+    let (one, two) = (blobs.batch(&acme).await.unwrap(), other.batch(&acme).await.unwrap());
+    let whole: Vec<Bytes> = (0..100).map(|seed| bytes(2_000, seed)).collect();
+    for bytes in &whole {
+        one.put(bytes.clone()).await.unwrap();
+        two.put(bytes.clone()).await.unwrap();
+    }
+    for bytes in whole.iter().step_by(2) {
+        other.put(&acme, bytes.clone()).await.unwrap();
+    }
+    one.finish().await.unwrap();
+    two.finish().await.unwrap();
+    for bytes in &whole {
+        assert_eq!(blobs.get(&acme, Digest::of(bytes), LIMIT).await.unwrap(), bytes);
     }
 }

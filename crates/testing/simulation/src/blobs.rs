@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ambit_ids::{ByteCount, Digest, Scope};
-use ambit_ports::blobs::{BlobError, BlobStore, BlobWriter};
+use ambit_ports::blobs::{BlobBatch, BlobError, BlobStore, BlobWriter, OneByOne};
 use async_trait::async_trait;
 use bytes::Bytes;
 
@@ -46,6 +46,10 @@ impl BlobStore for MemoryBlobs {
 
     async fn create(&self, scope: &Scope) -> Result<Box<dyn BlobWriter>, BlobError> {
         Ok(Box::new(MemoryWriter { blobs: self.clone(), scope: scope.clone(), written: Vec::new() }))
+    }
+
+    async fn batch<'a>(&'a self, scope: &Scope) -> Result<Box<dyn BlobBatch + 'a>, BlobError> {
+        Ok(OneByOne::new(self, scope))
     }
 
     async fn get(&self, scope: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError> {

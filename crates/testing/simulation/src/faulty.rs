@@ -1,6 +1,6 @@
 use ambit_canonical::CanonicalBytes;
 use ambit_ids::{ByteCount, Digest, DurationMs, RunId, Scope, UnixMs};
-use ambit_ports::blobs::{BlobError, BlobStore, BlobWriter};
+use ambit_ports::blobs::{BlobBatch, BlobError, BlobStore, BlobWriter, OneByOne};
 use ambit_ports::leases::{LeaseError, StreamLease, StreamLeases};
 use ambit_ports::store::{
     Commit, InboxEntry, OutboxEntry, Seq, SignedHead, Store, StoreError, StoredRecord, StreamId,
@@ -186,6 +186,10 @@ impl<B: BlobStore> BlobStore for Faulty<B> {
             Some(fault) => Err(blob_error(fault)),
             None => self.port.create(scope).await,
         }
+    }
+
+    async fn batch<'a>(&'a self, scope: &Scope) -> Result<Box<dyn BlobBatch + 'a>, BlobError> {
+        Ok(OneByOne::new(self, scope))
     }
 
     async fn get(&self, scope: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError> {

@@ -109,3 +109,34 @@ async fn what_is_not_finished_is_gone() {
     assert!(place.file("blobs", digest).exists());
     assert_eq!(digest, Digest::of(b"finished"));
 }
+
+#[tokio::test]
+async fn a_batch_leaves_nothing_but_its_blobs() {
+    let place = Place::new();
+    let blobs = place.open("blobs");
+    let incoming = place.root("blobs/.incoming-v1");
+    let of = |number: u8| Bytes::from(vec![number; 100]);
+    let batch = blobs.batch(&acme()).await.unwrap();
+    for number in 0..100 {
+        batch.put(of(number)).await.unwrap();
+    }
+    assert_eq!(everything(&incoming).len(), 101, "a directory and its files");
+    assert!(!place.file("blobs", Digest::of(&of(0))).exists(), "no name before the bytes are on the disk");
+    let mut late = batch.create().await.unwrap();
+    batch.finish().await.unwrap();
+    late.write(b"late").await.unwrap();
+    assert_eq!(late.finish().await.unwrap_err().code(), "BLOB_STORE_FAILED");
+    assert_eq!(everything(&incoming).len(), 0);
+    for number in 0..100 {
+        assert_eq!(blobs.get(&acme(), Digest::of(&of(number)), LIMIT).await.unwrap(), of(number));
+    }
+    let dropped = blobs.batch(&acme()).await.unwrap();
+    dropped.put(of(200)).await.unwrap();
+    drop(dropped);
+    assert_eq!(everything(&incoming).len(), 0);
+    assert!(!blobs.contains(&acme(), Digest::of(&of(200))).await.unwrap());
+    // What was altered is not healed in silence.
+    std::fs::write(place.file("blobs", Digest::of(&of(7))), "other").unwrap();
+    let batch = blobs.batch(&acme()).await.unwrap();
+    assert_eq!(batch.put(of(7)).await.unwrap_err().code(), "BLOB_CORRUPT");
+}

@@ -73,12 +73,22 @@ fn what_a_crash_left_is_removed_later() {
     outside.set_modified(now - 2 * hour).unwrap();
     std::os::unix::fs::symlink(place.root("outside"), incoming.join("1-link")).unwrap();
     std::fs::create_dir(incoming.join("1-directory")).unwrap();
+    let batch = |name: &str| {
+        std::fs::create_dir(incoming.join(name)).unwrap();
+        std::fs::write(incoming.join(name).join("1"), "x").unwrap();
+        let directory = File::open(incoming.join(name)).unwrap();
+        directory.set_modified(now - 2 * hour).unwrap();
+        directory
+    };
+    batch("1-old-batch");
+    let written_batch = batch("1-written-batch");
+    flock(&written_batch, FlockOperation::LockExclusive).unwrap();
 
     drop(place.open("blobs"));
     let mut left: Vec<_> =
         everything(&incoming).into_iter().map(|p| p.file_name().unwrap().to_owned()).collect();
     left.sort();
-    assert_eq!(left, ["1-directory", "1-link", "1-written", "1-young"]);
+    assert_eq!(left, ["1", "1-directory", "1-link", "1-written", "1-written-batch", "1-young"]);
     assert!(place.root("outside").exists());
     drop(written);
     drop(place.open("blobs"));

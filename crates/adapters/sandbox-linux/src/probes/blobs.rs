@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ambit_ids::{ByteCount, Digest, Scope};
-use ambit_ports::blobs::{BlobError, BlobStore, BlobWriter};
+use ambit_ports::blobs::{BlobBatch, BlobError, BlobStore, BlobWriter, OneByOne};
 use async_trait::async_trait;
 use bytes::Bytes;
 
@@ -26,6 +26,10 @@ impl BlobStore for ProbeBlobs {
 
     async fn create(&self, _: &Scope) -> Result<Box<dyn BlobWriter>, BlobError> {
         Ok(Box::new(Writing { blobs: self.clone(), bytes: Vec::new() }))
+    }
+
+    async fn batch<'a>(&'a self, scope: &Scope) -> Result<Box<dyn BlobBatch + 'a>, BlobError> {
+        Ok(OneByOne::new(self, scope))
     }
 
     async fn get(&self, _: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError> {

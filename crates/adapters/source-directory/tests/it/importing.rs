@@ -90,7 +90,7 @@ fn a_tree_loads_from_the_blobs_of_its_scope_alone() {
 }
 
 // proves E-G01
-// break crates/adapters/source-directory/src/keep.rs: `for objects in [below, root] {` -> `for objects in [root, below] {`
+// break crates/adapters/source-directory/src/keep.rs: `if object.digest == tree.digest() {` -> `if object.digest != tree.digest() {`
 #[test]
 fn contents_are_stored_first_and_the_root_last() {
     let world = sample();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use ambit_ids::{ByteCount, Digest, Scope};
-use ambit_ports::blobs::{BlobError, BlobStore, BlobWriter};
+use ambit_ports::blobs::{BlobBatch, BlobError, BlobStore, BlobWriter, OneByOne};
 use async_trait::async_trait;
 use bytes::Bytes;
 
@@ -98,6 +98,10 @@ impl BlobStore for MemoryBlobs {
             bytes: Vec::new(),
             room: self.room,
         }))
+    }
+
+    async fn batch<'a>(&'a self, scope: &Scope) -> Result<Box<dyn BlobBatch + 'a>, BlobError> {
+        Ok(OneByOne::new(self, scope))
     }
 
     async fn get(&self, scope: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError> {

@@ -1,27 +1,58 @@
-//! A directory imported into blobs of its own.
+//! A directory, or the commit of a repository in it, imported into blobs of its own.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use ambit_blobs::DirectoryBlobs;
+use ambit_git_import::Rev;
 use ambit_ids::Scope;
-use ambit_source_directory::ImportOptions;
+use ambit_revision::Tree;
 use async_trait::async_trait;
 
 use crate::failed;
 use crate::failure::Failure;
 use crate::protocol::{Arm, answer};
 
-pub(crate) async fn import(kind: &str) -> Result<(), Failure> {
+/// What is imported.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    Directory,
+    Commit,
+}
+
+pub(crate) async fn import(kind: &str, source: Source) -> Result<(), Failure> {
     let directory = std::env::current_dir().map_err(failed)?.join("trees").join(kind);
+    if source == Source::Commit && !directory.join(".git").exists() {
+        println!("absent the tree has no repository");
+        return Ok(());
+    }
     let scope =
         Scope { organization: "bench".parse().map_err(failed)?, project: "imports".parse().map_err(failed)? };
-    answer(&mut Imports { directory, scope }).await
+    answer(&mut Imports { directory, source, scope }).await
 }
 
 struct Imports {
     directory: PathBuf,
+    source: Source,
     scope: Scope,
+}
+
+impl Imports {
+    async fn import_into(&self, blobs: &DirectoryBlobs) -> Result<Tree, Failure> {
+        match self.source {
+            Source::Directory => {
+                let options = ambit_source_directory::ImportOptions::default();
+                let import = ambit_source_directory::import(&self.directory, &self.scope, blobs, options);
+                Ok(import.await.map_err(failed)?.tree)
+            }
+            Source::Commit => {
+                let options = ambit_git_import::ImportOptions::default();
+                let import =
+                    ambit_git_import::import(&self.directory, &Rev::Head, &self.scope, blobs, options);
+                Ok(import.await.map_err(failed)?.tree)
+            }
+        }
+    }
 }
 
 #[async_trait]
@@ -30,12 +61,10 @@ impl Arm for Imports {
         let place = tempfile::tempdir_in(".").map_err(failed)?;
         let blobs = DirectoryBlobs::open(&place.path().join("blobs")).map_err(failed)?;
         let started = Instant::now();
-        let import =
-            ambit_source_directory::import(&self.directory, &self.scope, &blobs, ImportOptions::default());
-        let imported = import.await.map_err(failed)?;
+        let tree = self.import_into(&blobs).await?;
         let took = started.elapsed();
-        if imported.entries < 1_000 {
-            return Err(Failure::new("ARM_FAILED", format!("{} files were imported", imported.entries)));
+        if tree.file_count() < 1_000 {
+            return Err(Failure::new("ARM_FAILED", format!("{} files were imported", tree.file_count())));
         }
         Ok(took)
     }

@@ -31,6 +31,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use crate::failure::Failure;
+use crate::import::Source;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -64,7 +65,8 @@ async fn perform(words: Vec<String>) -> Result<(), Failure> {
         ["patch", files, count, "kept"] => patch::patch(number(files)?, number(count)?, true).await,
         ["digest", files] => digest::digest(number(files)?, false).await,
         ["digest", files, "spread"] => digest::digest(number(files)?, true).await,
-        ["import", kind] => import::import(kind).await,
+        ["import", "directory", kind] => import::import(kind, Source::Directory).await,
+        ["import", "commit", kind] => import::import(kind, Source::Commit).await,
         _ => Err(Failure::new("USAGE_ARM", format!("there is no arm {words:?}"))),
     }
 }

@@ -15,6 +15,7 @@ pub(crate) mod export;
 mod gate;
 mod goal;
 pub(crate) mod image;
+mod import_git;
 mod init;
 mod init_page;
 mod model;

@@ -13,15 +13,21 @@ use ambit_verify_trace::{Eligibility, EligibilityStanding};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::cli::RevisionVerb;
+use crate::cli::{RevisionImportArgs, RevisionVerb};
 use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::{Failure, exit};
+use crate::verbs::import_git;
 
 pub(crate) async fn run(context: &Context, verb: RevisionVerb) -> Result<Answer, Failure> {
     let services = context.open()?;
     match verb {
-        RevisionVerb::Import { dir } => {
+        RevisionVerb::Import(RevisionImportArgs { git: Some(git), at, without_submodules, .. }) => {
+            import_git::run(context, &services, &git, &at, without_submodules).await
+        }
+        RevisionVerb::Import(RevisionImportArgs { dir, .. }) => {
+            let dir =
+                dir.ok_or_else(|| Failure::new("USAGE", "name a directory, or a repository with --git"))?;
             let (revision, tree) = import(context, &services, &dir).await?;
             Ok(Answer::new(
                 format!("{} is {revision}\n{tree}\n", dir.display()),
@@ -84,7 +90,7 @@ fn check_holds_no_keys(context: &Context, dir: &Path) -> Result<(), Failure> {
     }
 }
 
-async fn register(
+pub(crate) async fn register(
     context: &Context,
     services: &Services,
     import: Import,
@@ -105,6 +111,8 @@ struct Known {
     run: Option<RunId>,
     preview_ready: bool,
     parent: Option<RevisionId>,
+    /// Where an import came from, as its importer named it.
+    source: Option<String>,
     state: String,
 }
 
@@ -118,6 +126,7 @@ async fn known(context: &Context, services: &Services) -> Result<Vec<Known>, Fai
             run: None,
             preview_ready: false,
             parent: None,
+            source: project.import_source(revision).map(str::to_owned),
             state: "imported".to_owned(),
         })
         .collect();
@@ -133,6 +142,7 @@ async fn known(context: &Context, services: &Services) -> Result<Vec<Known>, Fai
             run: Some(run.run),
             preview_ready,
             parent: Some(dossier.pins.base.id),
+            source: None,
             state: match (&state, preview_ready) {
                 (_, true) => "preview-ready".to_owned(),
                 (State::Ended(ended), false) => format!("ineligible: {}", ended.reason),
@@ -159,6 +169,7 @@ impl Known {
         json!({
             "revision": self.revision, "tree": self.tree, "run": self.run, "parent": self.parent,
             "previewReady": self.preview_ready, "state": self.state,
+            "commit": self.source.as_deref().and_then(import_git::commit_of),
         })
     }
 }
@@ -188,8 +199,10 @@ async fn log(context: &Context, services: &Services) -> Result<Answer, Failure> 
 async fn show(context: &Context, services: &Services, revision: RevisionId) -> Result<Answer, Failure> {
     let known = find(context, services, revision).await?;
     let tree = load(context, services, known.tree).await?;
+    let commit = known.source.as_deref().and_then(import_git::commit_of);
+    let commit = commit.map(|commit| format!("commit {commit}\n")).unwrap_or_default();
     let text = format!(
-        "{revision} ({})\ntree   {}\nfiles  {}, {}\nrun    {}\n",
+        "{revision} ({})\ntree   {}\nfiles  {}, {}\nrun    {}\n{commit}",
         known.state,
         known.tree,
         tree.file_count(),

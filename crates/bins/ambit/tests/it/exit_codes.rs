@@ -127,6 +127,7 @@ const FILES: &[Wrong] = &[
     (&["patch", "apply", "--base", "app", "--out", "app", "fix.patch"], 2, "EXPORT_EXISTS"),
     (&["patch", "apply", "--base", "app", "--out", "app/out", "fix.patch"], 2, "EXPORT_WITHIN_SOURCE"),
     (&["patch", "apply", "--base", "app", "--out", "none/out", "fix.patch"], 2, "EXPORT_NOT_A_DIRECTORY"),
+    (&["revision", "import", "--git", "none"], 2, "IMPORT_NOT_A_REPOSITORY"),
     (&["run", "resume", "open", "--agent", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
     (
         &["run", "start", "--blueprint", "greeter", "--base", "rev-0", "--agent", "wrong.yaml"],

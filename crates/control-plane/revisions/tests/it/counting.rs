@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use ambit_blobs::DirectoryBlobs;
 use ambit_ids::{ByteCount, Digest, Scope};
-use ambit_ports::blobs::{BlobError, BlobStore, BlobWriter};
+use ambit_ports::blobs::{BlobBatch, BlobError, BlobStore, BlobWriter, OneByOne};
 use async_trait::async_trait;
 use bytes::Bytes;
 use tempfile::TempDir;
@@ -50,6 +50,10 @@ impl BlobStore for CountingBlobs {
 
     async fn create(&self, _: &Scope) -> Result<Box<dyn BlobWriter>, BlobError> {
         panic!("a tree and its contents are put whole")
+    }
+
+    async fn batch<'a>(&'a self, scope: &Scope) -> Result<Box<dyn BlobBatch + 'a>, BlobError> {
+        Ok(OneByOne::new(self, scope))
     }
 
     async fn get(&self, scope: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError> {

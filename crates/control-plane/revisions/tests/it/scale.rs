@@ -145,12 +145,12 @@ async fn a_revision_is_loaded_beside_another_by_what_is_different() {
 
 #[tokio::test]
 async fn a_directory_of_many_files_costs_its_own_object_and_no_other() {
-    let world = World::of((1..20_000).map(|file| format!("package-0/module-0/file-{file}.txt"))).await;
+    let world = World::of((1..10_000).map(|file| format!("package-0/module-0/file-{file}.txt"))).await;
     let (applied, seen) = world.patched(&ten_lines()).await;
     let object_bytes = path_bytes(&applied.tree).1;
     assert_eq!((seen.gets, seen.puts), (1, 5));
     // `file DIGEST SIZE LENGTH NAME`, about a hundred bytes a file.
-    assert!(object_bytes < 20_000 * 100, "{object_bytes}");
+    assert!(object_bytes < 10_000 * 100, "{object_bytes}");
     assert!(seen.put_bytes < object_bytes + 1_000, "{seen:?}");
 }
 

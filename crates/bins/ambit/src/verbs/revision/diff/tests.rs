@@ -30,6 +30,7 @@ fn seen(number: u32, made: Option<&str>) -> Seen {
         run,
         preview_ready: made.is_some(),
         parent: None,
+        source: None,
         state: state.to_owned(),
     };
     let blueprint =

@@ -1,0 +1,63 @@
+//! A commit of a repository as a revision, in words.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::rig::Project;
+
+fn git(dir: &Path, words: &[&str]) -> String {
+    let output = Command::new("git")
+        .current_dir(dir)
+        .args(["-c", "user.name=a", "-c", "user.email=a@example.com"])
+        .args(words)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+}
+
+#[test]
+fn a_commit_is_imported_by_name_and_shown_again() {
+    let project = Project::empty();
+    let repository = project.path("repository");
+    std::fs::create_dir(&repository).unwrap();
+    git(&repository, &["init", "--quiet", "--initial-branch=main"]);
+    std::fs::write(repository.join("file"), "committed\n").unwrap();
+    git(&repository, &["add", "file"]);
+    git(&repository, &["commit", "--quiet", "--message", "x"]);
+    let directory = project.ambit(["revision", "import", "repository", "--json"]).well().json();
+    std::fs::write(repository.join("file"), "not committed\n").unwrap();
+    let commit = git(&repository, &["rev-parse", "main"]);
+
+    for at in ["HEAD", "main", &commit[..7]] {
+        let answer =
+            project.ambit(["revision", "import", "--git", "repository", "--at", at, "--json"]).well().json();
+        assert_eq!(answer["commit"], commit, "{at}");
+        assert_eq!(answer["tree"], directory["tree"], "{at}");
+        assert_eq!(answer["findings"], serde_json::json!([]));
+        let revision = answer["revision"].as_str().unwrap();
+        assert_eq!(project.ambit(["revision", "show", revision, "--json"]).well().json()["commit"], commit);
+    }
+    let first = directory["revision"].as_str().unwrap();
+    assert_eq!(
+        project.ambit(["revision", "show", first, "--json"]).well().json()["commit"],
+        serde_json::Value::Null
+    );
+
+    git(&repository, &["update-index", "--add", "--cacheinfo", &format!("160000,{commit},lib")]);
+    git(&repository, &["commit", "--quiet", "--message", "x"]);
+    let refused = project.ambit(["revision", "import", "--git", "repository"]);
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+    assert!(refused.err.contains("IMPORT_SUBMODULE") && refused.err.contains("--without-submodules"));
+    let left_out =
+        project.ambit(["revision", "import", "--git", "repository", "--without-submodules", "--json"]).well();
+    assert_eq!(left_out.json()["findings"][0]["path"], "lib");
+    let wrong = project.ambit(["revision", "import", "--git", "repository", "--at", "HEAD~1"]);
+    assert_eq!(wrong.code, 2, "{}", wrong.err);
+    assert_eq!(project.ambit(["revision", "import", "repository", "--at", "main"]).code, 2);
+    assert_eq!(project.ambit(["revision", "import"]).code, 2);
+}
