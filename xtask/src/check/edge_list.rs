@@ -68,8 +68,8 @@ pub(super) const EDGES: &[Edges] = &[
     ("ambit-agent-scripted", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-ports"]),
     ("ambit-blobs", &["ambit-ids", "ambit-ports"]),
     ("ambit-git-export", &["ambit-ids", "ambit-revision", "ambit-ports"]),
-    ("ambit-git-mirror", &["ambit-ids"]),
     ("ambit-git-import", &["ambit-ids", "ambit-revision", "ambit-ports"]),
+    ("ambit-git-mirror", &["ambit-ids"]),
     ("ambit-images", &["ambit-ids", "ambit-canonical", "ambit-ports"]),
     ("ambit-policy-rules", &["ambit-ids", "ambit-policy", "ambit-blueprint", "ambit-ports"]),
     ("ambit-project-survey", &["ambit-ids", "ambit-canonical", "ambit-blueprint"]),
@@ -189,6 +189,7 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-blobs",
             "ambit-git-export",
             "ambit-git-import",
+            "ambit-git-mirror",
             "ambit-images",
             "ambit-policy-rules",
             "ambit-project-survey",
@@ -212,7 +213,6 @@ pub(super) const EDGES: &[Edges] = &[
 /// Dev-dependencies on crates of ours that the crate does not have as normal ones; what lies in [`FOR_EVERY_TEST`] needs
 /// no line.
 pub(super) const DEV_EDGES: &[Edges] = &[
-    ("ambit", &["ambit-git-mirror"]),
     ("ambit-agent-models", &["ambit-run"]),
     ("ambit-broker", &["ambit-source-directory"]),
     ("ambit-git-import", &["ambit-blobs"]),

@@ -195,12 +195,16 @@ pub(crate) struct RevisionImportArgs {
     /// The directory, as it is now.
     #[arg(required_unless_present = "git", conflicts_with = "git")]
     pub(crate) dir: Option<PathBuf>,
-    /// The repository of which a commit is imported: the directory that holds `.git`, or a bare one. Nothing of it is run.
-    #[arg(long, value_name = "DIR")]
+    /// The repository of which a commit is imported: the directory that holds `.git`, a bare one, or a URL (file, https,
+    /// ssh). Nothing of it is run.
+    #[arg(long, value_name = "DIR|URL")]
     pub(crate) git: Option<PathBuf>,
-    /// The commit: a branch, a tag, or a commit by its digits.
+    /// The commit: a branch, a tag, or a commit by its digits; of a URL by its digits alone.
     #[arg(long, value_name = "REV", default_value = "HEAD", requires = "git")]
     pub(crate) at: Rev,
+    /// The branch of a URL that is searched where the commit cannot be asked for by name [default: main].
+    #[arg(long, value_name = "BRANCH", requires = "git")]
+    pub(crate) branch: Option<String>,
     /// Leave submodules out instead of refusing them.
     #[arg(long, requires = "git")]
     pub(crate) without_submodules: bool,

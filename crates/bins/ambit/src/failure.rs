@@ -199,11 +199,18 @@ pub(crate) fn exit_of(code: &str) -> u8 {
         | "IMAGE_NOT_FOUND"
         | "VOLUME_NOT_FOUND"
         | "CATALOG_NOT_FOUND"
+        | "MIRROR_COMMIT_NOT_FOUND"
         | "APPROVER_MISSING"
         | "CREDENTIAL_REFUSED" => exit::NOT_FOUND,
-        "BACKEND_NOT_ADMITTED" | "SANDBOX_UNAVAILABLE" | "IMAGE_TOOL_MISSING" | "VOLUME_CRATES_MISSING" => {
-            exit::UNAVAILABLE
-        }
+        "BACKEND_NOT_ADMITTED"
+        | "SANDBOX_UNAVAILABLE"
+        | "IMAGE_TOOL_MISSING"
+        | "VOLUME_CRATES_MISSING"
+        | "MIRROR_BUSY"
+        | "MIRROR_DEADLINE"
+        | "MIRROR_GIT_FAILED"
+        | "MIRROR_GIT_MISSING"
+        | "MIRROR_GIT_UNSTARTABLE" => exit::UNAVAILABLE,
         "TRACE_BROKEN"
         | "TRACE_HEAD_FORGED"
         | "TRACE_REFUTED"
@@ -231,6 +238,7 @@ fn is_usage(code: &str) -> bool {
         "TRANSCRIPT_",
         "USAGE",
         "IMPORT_",
+        "MIRROR_SOURCE_",
         "REQUEST_",
         "IMAGE_ARCHIVE_",
         "IMAGE_BLOB_",
@@ -267,6 +275,11 @@ fn is_usage(code: &str) -> bool {
                 | "IMAGE_TOOL_COUNT"
                 | "IMAGE_TOOL_UNFIT"
                 | "IMAGE_TOO_LARGE"
+                | "MIRROR_BRANCH_MALFORMED"
+                | "MIRROR_COMMIT_AMBIGUOUS"
+                | "MIRROR_COMMIT_MALFORMED"
+                | "MIRROR_INCOMPLETE"
+                | "MIRROR_NOT_A_COMMIT"
                 | "POLICY_UNRESOLVED"
                 | "RUN_ENDED"
                 | "RUN_NAME_TAKEN"

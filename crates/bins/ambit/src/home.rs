@@ -55,6 +55,11 @@ impl Home {
         self.0.join("blobs")
     }
 
+    /// The repositories that hold commits of other places.
+    pub(crate) fn mirrors(&self) -> PathBuf {
+        self.0.join("mirrors")
+    }
+
     pub(crate) fn keys(&self) -> PathBuf {
         self.0.join("keys")
     }

@@ -1,8 +1,10 @@
-use std::path::Path;
+use std::path::PathBuf;
 
 use ambit_git_import::{Finding, ImportOptions, Imported, Rev, Submodules, import};
+use ambit_git_mirror::{BranchName, CommitName, Mirrors, Source, Wanted};
 use ambit_projects::Import;
 use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
 
 use crate::answer::Answer;
 use crate::compose::Services;
@@ -16,17 +18,30 @@ const SOURCE: &str = "git:";
 /// The findings that are told on a page; all of them are in the answer for programs.
 const SHOWN: usize = 10;
 
-/// Makes a commit of a repository the next revision of the project.
-pub(crate) async fn run(
-    context: &Context,
-    services: &Services,
-    dir: &Path,
-    at: &Rev,
-    without_submodules: bool,
-) -> Result<Answer, Failure> {
-    let submodules = if without_submodules { Submodules::LeftOut } else { Submodules::Refused };
+/// A commit that is to become a revision.
+pub(crate) struct Asked {
+    /// The repository: a directory, or a URL.
+    pub(crate) source: PathBuf,
+    pub(crate) at: Rev,
+    /// The branch of a URL that is searched.
+    pub(crate) branch: Option<String>,
+    pub(crate) without_submodules: bool,
+}
+
+/// Makes a commit of a repository the next revision of the project. A directory is read where it is; of a URL the commit
+/// is fetched into a mirror of ours before.
+pub(crate) async fn run(context: &Context, services: &Services, asked: Asked) -> Result<Answer, Failure> {
+    let (dir, at) = match asked.source.to_str().filter(|text| is_url(text)) {
+        Some(url) => obtain(context, url, &asked).await?,
+        None if asked.branch.is_some() => {
+            return Err(Failure::new("USAGE", "`--branch` is for a repository that is named by a URL")
+                .help("name the branch with `--at`"));
+        }
+        None => (asked.source.clone(), asked.at.clone()),
+    };
+    let submodules = if asked.without_submodules { Submodules::LeftOut } else { Submodules::Refused };
     let options = ImportOptions { submodules, ..ImportOptions::default() };
-    let imported = import(dir, at, &context.scope, services.blobs.as_ref(), options)
+    let imported = import(&dir, &at, &context.scope, services.blobs.as_ref(), options)
         .await
         .map_err(|error| failure(error.code(), &error))?;
     let record = Import {
@@ -35,7 +50,12 @@ pub(crate) async fn run(
         source: format!("{SOURCE}{}", imported.commit),
     };
     let (revision, tree) = register(context, services, record).await?;
-    let text = format!("{} of {} is {revision}\n{tree}\n{}", imported.commit, dir.display(), told(&imported));
+    let text = format!(
+        "{} of {} is {revision}\n{tree}\n{}",
+        imported.commit,
+        asked.source.display(),
+        told(&imported)
+    );
     let findings: Vec<Value> = imported.findings.iter().map(to_json).collect();
     Ok(Answer::new(
         text,
@@ -44,6 +64,33 @@ pub(crate) async fn run(
             "moreFindings": imported.more_findings,
         }),
     ))
+}
+
+/// Whether a source is to be fetched from. What only looks like a URL is one: the mirror says what is wrong with it.
+fn is_url(text: &str) -> bool {
+    text.contains("://") || text.contains("::")
+}
+
+/// Fetches a commit into the mirror of its source, and answers where it can be read then.
+async fn obtain(context: &Context, url: &str, asked: &Asked) -> Result<(PathBuf, Rev), Failure> {
+    let name = CommitName::parse(&asked.at.to_string()).map_err(|error| {
+        Failure::of(error.code(), &error)
+            .help("a branch may move while it is fetched: name the commit with `--at`")
+    })?;
+    let source = Source::parse(url).map_err(|error| Failure::of(error.code(), &error))?;
+    let mut wanted = Wanted::new(name);
+    if let Some(branch) = &asked.branch {
+        wanted.branch = BranchName::new(branch).map_err(|error| Failure::of(error.code(), &error))?;
+    }
+    let search_path = std::env::var_os("PATH").unwrap_or_default();
+    let mirrors = Mirrors::new(&context.home.mirrors(), &search_path)
+        .map_err(|error| Failure::of(error.code(), &error))?;
+    let obtained = spawn_blocking(move || mirrors.obtain(&source, &wanted))
+        .await
+        .map_err(|error| Failure::of("RUNTIME_FAILED", &error))?
+        .map_err(|error| Failure::of(error.code(), &error))?;
+    let at = obtained.commit.as_str().parse().map_err(|error| Failure::of("MIRROR_NOT_A_COMMIT", &error))?;
+    Ok((obtained.repository, at))
 }
 
 /// The commit that an import came from; `None` where it came from elsewhere.

@@ -22,8 +22,15 @@ use crate::verbs::import_git;
 pub(crate) async fn run(context: &Context, verb: RevisionVerb) -> Result<Answer, Failure> {
     let services = context.open()?;
     match verb {
-        RevisionVerb::Import(RevisionImportArgs { git: Some(git), at, without_submodules, .. }) => {
-            import_git::run(context, &services, &git, &at, without_submodules).await
+        RevisionVerb::Import(RevisionImportArgs {
+            git: Some(source),
+            at,
+            branch,
+            without_submodules,
+            ..
+        }) => {
+            let asked = import_git::Asked { source, at, branch, without_submodules };
+            import_git::run(context, &services, asked).await
         }
         RevisionVerb::Import(RevisionImportArgs { dir, .. }) => {
             let dir =
