@@ -189,10 +189,10 @@ pub(crate) struct RevisionImportArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) git: Option<PathBuf>,
     /// The commit: a branch, a tag, or a commit by its digits.
-    #[arg(long, value_name = "REV", default_value = "HEAD", requires = "git")]
+    #[arg(long, value_name = "REV", default_value = "HEAD", conflicts_with = "dir")]
     pub(crate) at: Rev,
     /// Leave submodules out instead of refusing them.
-    #[arg(long, requires = "git")]
+    #[arg(long, conflicts_with = "dir")]
     pub(crate) without_submodules: bool,
 }
 
