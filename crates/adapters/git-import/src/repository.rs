@@ -29,7 +29,9 @@ impl Repository {
                 Some(pointer) => linked(dir, &pointer)?,
                 None => (top, None),
             },
-            Err(source) if source.kind() == io::ErrorKind::PermissionDenied => return Err(none(Some(source))),
+            Err(source) if source.kind() == io::ErrorKind::PermissionDenied => {
+                return Err(none(Some(source)));
+            }
             // A symbolic link.
             Err(_) => return Err(ImportError::Elsewhere { path: dir.join(".git") }),
         };
