@@ -72,7 +72,7 @@ pub struct OneByOne<'a> {
 impl<'a> OneByOne<'a> {
     /// A batch over a store.
     #[must_use]
-    pub fn new(store: &'a dyn BlobStore, scope: &Scope) -> Box<dyn BlobBatch + 'a> {
+    pub fn over(store: &'a dyn BlobStore, scope: &Scope) -> Box<dyn BlobBatch + 'a> {
         Box::new(Self { store, scope: scope.clone() })
     }
 }

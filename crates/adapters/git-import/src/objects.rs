@@ -43,7 +43,11 @@ pub(crate) struct Wanted<'a> {
 
 impl Wanted<'_> {
     pub(crate) fn corrupt(&self, source: io::Error) -> ImportError {
-        if source.get_ref().is_some_and(|inner| inner.is::<TooCostly>()) {
+        let is_too_costly = match source.get_ref() {
+            Some(inner) => inner.is::<TooCostly>(),
+            None => false,
+        };
+        if is_too_costly {
             return ImportError::TooCostly { path: self.path.to_owned() };
         }
         ImportError::Corrupt { id: self.id, kind: self.kind, path: self.path.to_owned(), source }

@@ -29,6 +29,10 @@ impl Repository {
                 Some(pointer) => linked(dir, &pointer)?,
                 None => (top, None),
             },
+            Err(source) if source.kind() == io::ErrorKind::PermissionDenied => {
+                return Err(none(Some(source)));
+            }
+            // A symbolic link.
             Err(_) => return Err(ImportError::Elsewhere { path: dir.join(".git") }),
         };
         let common = shared.as_ref().unwrap_or(&own);

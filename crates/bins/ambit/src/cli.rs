@@ -200,13 +200,13 @@ pub(crate) struct RevisionImportArgs {
     #[arg(long, value_name = "DIR|URL")]
     pub(crate) git: Option<PathBuf>,
     /// The commit: a branch, a tag, or a commit by its digits; of a URL by its digits alone.
-    #[arg(long, value_name = "REV", default_value = "HEAD", requires = "git")]
+    #[arg(long, value_name = "REV", default_value = "HEAD", conflicts_with = "dir")]
     pub(crate) at: Rev,
     /// The branch of a URL that is searched where the commit cannot be asked for by name [default: main].
-    #[arg(long, value_name = "BRANCH", requires = "git")]
+    #[arg(long, value_name = "BRANCH", conflicts_with = "dir")]
     pub(crate) branch: Option<String>,
     /// Leave submodules out instead of refusing them.
-    #[arg(long, requires = "git")]
+    #[arg(long, conflicts_with = "dir")]
     pub(crate) without_submodules: bool,
 }
 

@@ -189,7 +189,7 @@ impl<B: BlobStore> BlobStore for Faulty<B> {
     }
 
     async fn batch<'a>(&'a self, scope: &Scope) -> Result<Box<dyn BlobBatch + 'a>, BlobError> {
-        Ok(OneByOne::new(self, scope))
+        Ok(OneByOne::over(self, scope))
     }
 
     async fn get(&self, scope: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError> {

@@ -8,14 +8,21 @@ use crate::limits::{KEPT_BASE_BYTES, KEPT_BASES_BYTES};
 /// one.
 #[derive(Default)]
 pub(crate) struct Bases {
-    kept: VecDeque<((usize, u64), ObjectKind, Arc<Vec<u8>>)>,
+    kept: VecDeque<Base>,
     bytes: usize,
+}
+
+struct Base {
+    /// The number of the pack, and the offset in it.
+    place: (usize, u64),
+    kind: ObjectKind,
+    bytes: Arc<Vec<u8>>,
 }
 
 impl Bases {
     pub(super) fn get(&self, pack: usize, offset: u64) -> Option<(ObjectKind, Arc<Vec<u8>>)> {
-        let (_, kind, bytes) = self.kept.iter().rev().find(|(place, ..)| *place == (pack, offset))?;
-        Some((*kind, Arc::clone(bytes)))
+        let base = self.kept.iter().rev().find(|base| base.place == (pack, offset))?;
+        Some((base.kind, Arc::clone(&base.bytes)))
     }
 
     /// Keeps a small one until others need the room.
@@ -29,10 +36,10 @@ impl Bases {
         let bytes = Arc::new(bytes);
         if bytes.len() <= KEPT_BASE_BYTES && self.get(pack, offset).is_none() {
             self.bytes += bytes.len();
-            self.kept.push_back(((pack, offset), kind, Arc::clone(&bytes)));
+            self.kept.push_back(Base { place: (pack, offset), kind, bytes: Arc::clone(&bytes) });
             while self.bytes > KEPT_BASES_BYTES || self.kept.len() > 512 {
-                let Some((_, _, oldest)) = self.kept.pop_front() else { break };
-                self.bytes -= oldest.len();
+                let Some(oldest) = self.kept.pop_front() else { break };
+                self.bytes -= oldest.bytes.len();
             }
         }
         bytes

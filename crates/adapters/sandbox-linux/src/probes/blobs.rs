@@ -29,7 +29,7 @@ impl BlobStore for ProbeBlobs {
     }
 
     async fn batch<'a>(&'a self, scope: &Scope) -> Result<Box<dyn BlobBatch + 'a>, BlobError> {
-        Ok(OneByOne::new(self, scope))
+        Ok(OneByOne::over(self, scope))
     }
 
     async fn get(&self, _: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError> {
