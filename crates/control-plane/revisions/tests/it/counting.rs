@@ -53,7 +53,7 @@ impl BlobStore for CountingBlobs {
     }
 
     async fn batch<'a>(&'a self, scope: &Scope) -> Result<Box<dyn BlobBatch + 'a>, BlobError> {
-        Ok(OneByOne::new(self, scope))
+        Ok(OneByOne::over(self, scope))
     }
 
     async fn get(&self, scope: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError> {
