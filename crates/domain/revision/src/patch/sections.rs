@@ -80,7 +80,7 @@ impl Sections {
             }
             let other_reading = unstripped.filter(|_| !carried);
             let file = FilePatch { path, other_reading, operation, hunks };
-            once.admit(&file).map_err(|fault| PatchError::at(at, fault))?;
+            once.admit(&file, prefix.is_none()).map_err(|fault| PatchError::at(at, fault))?;
             files.push(file);
         }
         if files.is_empty() { Err(PatchError::at(0, PatchFault::Empty)) } else { Ok(files) }
