@@ -225,6 +225,10 @@ fn a_mail_of_format_patch_is_the_patch_within_it() {
         "*** a.txt\n--- a.txt\n***************\n*** 1 ****\n! a\n--- 1 ----\n! evil",
         "Index: a.txt\n1c1\n< a\n---\n> evil",
     ] {
-        assert_eq!(base.code(&mail("-a\n+b\n").replace("Said a/b.", hidden)), "PATCH_UNSUPPORTED_PROSE", "{hidden}");
+        assert_eq!(
+            base.code(&mail("-a\n+b\n").replace("Said a/b.", hidden)),
+            "PATCH_UNSUPPORTED_PROSE",
+            "{hidden}"
+        );
     }
 }
