@@ -58,8 +58,14 @@ fn fold_names<'a>(names: impl Iterator<Item = &'a [u8]>) -> FoldedNames {
 pub(super) fn fold(name: &[u8]) -> Vec<u8> {
     match std::str::from_utf8(name) {
         Ok(text) if !text.is_ascii() => {
-            let upper = text.nfd().flat_map(char::to_uppercase);
-            upper.flat_map(char::to_lowercase).nfd().collect::<String>().into_bytes()
+            // The capital sharp s has a lower case and is its own upper case; the small one becomes two letters there.
+            let lower = text.nfd().flat_map(char::to_lowercase);
+            lower
+                .flat_map(char::to_uppercase)
+                .flat_map(char::to_lowercase)
+                .nfd()
+                .collect::<String>()
+                .into_bytes()
         }
         Ok(_) | Err(_) => name.to_ascii_lowercase(),
     }
@@ -96,6 +102,8 @@ mod tests {
         assert!(!collides(&["Src/x"], &["src/x"]));
         assert!(collides(&["Src/x", "Src/y"], &["src/x", "Src/y"]));
         assert!(collides(&["stra\u{df}e"], &["stra\u{df}e", "STRASSE"]));
+        assert!(collides(&["\u{df}"], &["\u{df}", "\u{1e9e}"]));
+        assert!(collides(&["ss"], &["ss", "\u{1e9e}"]));
         assert!(collides(&["k"], &["k", "\u{212a}"]));
         assert!(collides(&["\u{e9}"], &["\u{e9}", "e\u{301}"]));
         assert!(collides(&["\u{c9}"], &["\u{c9}", "e\u{301}"]));

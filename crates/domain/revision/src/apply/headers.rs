@@ -4,7 +4,7 @@ use ambit_ids::{Digest, RepoPath};
 
 use super::collision;
 use super::refusal::{PatchRefusal, Reason};
-use crate::patch::{FileMode, FilePatch, Hunk, Operation, PatchSet};
+use crate::patch::{FileMode, FilePatch, Hunk, Operation, OtherReading, PatchSet};
 use crate::tree::{FileKind, Place, Tree, TreeFile};
 
 /// Judges the headers of a patch by what stands at their paths, before any content is looked at.
@@ -39,12 +39,23 @@ fn takes(file: &FilePatch) -> Option<Reason> {
     }
 }
 
-/// Refuses a path whose prefix could be a directory of the tree, where nothing else in the patch tells which it is.
+/// Refuses a path whose names could mean another file of the tree, where nothing else in the patch tells which it is.
 fn check_reading(base: &Tree, patch: &FilePatch) -> Result<(), Reason> {
-    let Some(other) = &patch.other_reading else { return Ok(()) };
-    let prefix = other.components().next().and_then(|name| RepoPath::from_bytes(name).ok());
-    let is_directory = prefix.is_some_and(|prefix| base.place(&prefix) == Place::Directory);
-    if is_directory { Err(Reason::PrefixAmbiguous(other.clone())) } else { Ok(()) }
+    let is_directory = |path: &RepoPath| {
+        let first = path.components().next().and_then(|name| RepoPath::from_bytes(name).ok());
+        first.is_some_and(|first| base.place(&first) == Place::Directory)
+    };
+    match &patch.other_reading {
+        Some(OtherReading::Whole(other)) if is_directory(other) => {
+            Err(Reason::PrefixAmbiguous(other.clone()))
+        }
+        Some(OtherReading::Stripped(other)) => {
+            let is_made = patch.reads().is_none();
+            let is_meant = if is_made { !is_directory(patch.path()) } else { base.get(other).is_some() };
+            if is_meant { Err(Reason::PrefixAmbiguous(other.clone())) } else { Ok(()) }
+        }
+        Some(OtherReading::Whole(_)) | None => Ok(()),
+    }
 }
 
 /// Refuses a path that leads through a link.

@@ -94,8 +94,8 @@ pub enum Reason {
     /// A symbolic link is to be renamed.
     #[error("it is a symbolic link, and no patch renames it")]
     LinkRename,
-    /// A directory of the tree has the name of a prefix, so that the path could be meant with it.
-    #[error("it could be meant as {0}; start the file with a `diff --git` line")]
+    /// A directory of the tree has the name of a prefix, so that the path could be meant with it or without.
+    #[error("it could be meant as {0}; start the file with a line `diff --git a/PATH b/PATH`")]
     PrefixAmbiguous(RepoPath),
     /// Another path differs by nothing but case.
     #[error("it differs from {0} only by case, and some systems take them for one")]

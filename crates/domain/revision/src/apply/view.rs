@@ -6,7 +6,7 @@ use super::collision::fold;
 use super::{Applied, Effect, HunkMatch, PatchRefusal, apply};
 use crate::Contents;
 use crate::diff::Diff;
-use crate::patch::{FilePatch, PatchSet, PatchWarning};
+use crate::patch::{FilePatch, OtherReading, PatchSet, PatchWarning};
 use crate::tree::{Change, EntryName, FileKind, Tree, TreeError, TreeFile};
 
 /// What one patch can see of a source that was not read as a whole: the directories above the paths that it touches,
@@ -88,11 +88,15 @@ pub struct Outcome {
     pub warnings: Vec<PatchWarning>,
 }
 
-/// The paths that a patch touches. Whoever makes a [`View`] reads what stands there, and lists every directory on the
+/// The paths that a patch touches, and those that it could mean. Whoever makes a [`View`] reads what stands there, and lists every directory on the
 /// way to them and the root.
 #[must_use]
 pub fn touched(patch: &PatchSet) -> BTreeSet<RepoPath> {
-    patch.files().iter().flat_map(FilePatch::paths).cloned().collect()
+    let others = patch.files().iter().filter_map(|file| match &file.other_reading {
+        Some(OtherReading::Stripped(other)) => Some(other),
+        Some(OtherReading::Whole(_)) | None => None,
+    });
+    patch.files().iter().flat_map(FilePatch::paths).chain(others).cloned().collect()
 }
 
 impl<'p> View<'p> {
@@ -206,9 +210,11 @@ impl Needs {
                 path = above;
             }
         }
-        for other in patch.files().iter().filter_map(|file| file.other_reading.as_ref()) {
-            let prefix = other.components().next().map(fold);
-            needs.telling.entry(None).or_default().extend(prefix);
+        for file in patch.files() {
+            if let Some(OtherReading::Whole(other)) = &file.other_reading {
+                let prefix = other.components().next().map(fold);
+                needs.telling.entry(None).or_default().extend(prefix);
+            }
         }
         needs
     }

@@ -6,14 +6,14 @@ use super::name::{
 };
 use super::outside::{is_header_pair, starts};
 use super::policy::admit;
-use super::set::{FileMode, Operation};
+use super::set::{FileMode, Operation, OtherReading};
 
 /// The header of one file, judged by itself.
 pub(super) struct Header {
     pub(super) path: RepoPath,
     pub(super) prefix: Prefix,
-    /// The path as it stands, where the prefix could be a part of it.
-    pub(super) unstripped: Option<RepoPath>,
+    /// What its names could mean instead.
+    pub(super) other: Option<OtherReading>,
     pub(super) operation: Operation,
     /// Whether both sides are named, which announces hunks.
     pub(super) names_sides: bool,
@@ -95,16 +95,21 @@ impl Stated {
         let names_sides = self.sides.is_some();
         if self.renamed_from.is_some() || self.renamed_to.is_some() {
             let (path, prefix, operation) = self.rename()?;
-            return Ok(Header { path, prefix, unstripped: None, operation, names_sides, end });
+            return Ok(Header { path, prefix, other: None, operation, names_sides, end });
         }
         let (path, prefix) = self.path()?;
-        let unstripped = match (&prefix, &self.sides) {
+        let other = match (&prefix, &self.sides) {
             (Prefix::Either, Some((Side::Name(name), _) | (Side::Null, Side::Name(name)))) => {
-                Some(admit(name)?)
+                Some(OtherReading::Whole(admit(name)?))
             }
+            // Both names start alike, with what whoever strips a prefix takes for one.
+            (Prefix::Bare, _) => match path.as_slice() {
+                [b'a' | b'b', b'/', rest @ ..] => admit(rest).ok().map(OtherReading::Stripped),
+                _ => None,
+            },
             _ => None,
         };
-        Ok(Header { path: admit(&path)?, prefix, unstripped, operation: self.operation()?, names_sides, end })
+        Ok(Header { path: admit(&path)?, prefix, other, operation: self.operation()?, names_sides, end })
     }
 
     /// The path that a file is renamed to, and from which.

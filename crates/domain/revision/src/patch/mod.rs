@@ -16,4 +16,5 @@ mod set;
 pub use fault::{Form, LinkFault, ModeFault, NameFault, PatchError, PatchFault};
 pub use name::quote;
 pub use parse::parse;
+pub(crate) use set::OtherReading;
 pub use set::{FileMode, FilePatch, Hunk, LineKind, Operation, PatchSet, PatchWarning, StatedLines};

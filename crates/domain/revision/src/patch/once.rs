@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ambit_ids::RepoPath;
 
@@ -10,13 +10,23 @@ use super::set::{FilePatch, Operation};
 #[derive(Default)]
 pub(super) struct Once {
     read: BTreeSet<RepoPath>,
-    filled: BTreeSet<RepoPath>,
+    /// The paths that are filled, and whether by a form that tells steps in their order.
+    filled: BTreeMap<RepoPath, bool>,
 }
 
 impl Once {
-    pub(super) fn admit(&mut self, file: &FilePatch) -> Result<(), PatchFault> {
+    /// Admits what a part of a patch asks for; `is_in_order` tells whether its form is one of steps in their order.
+    ///
+    /// What a part above has filled, a part below does not start from: one reader would take the file that stood there
+    /// before, and another the one that came there. Only the renames of git are the former in any order.
+    pub(super) fn admit(&mut self, file: &FilePatch, is_in_order: bool) -> Result<(), PatchFault> {
+        let is_rename = matches!(file.operation(), Operation::Rename { .. });
+        let came = file.reads().and_then(|path| self.filled.get(path));
+        if came.is_some_and(|was_in_order| !is_rename || is_in_order || *was_in_order) {
+            return Err(PatchFault::DuplicatePath);
+        }
         let fills = !matches!(file.operation(), Operation::Delete { .. });
-        if fills && !self.filled.insert(file.path().clone()) {
+        if fills && self.filled.insert(file.path().clone(), is_in_order).is_some() {
             return Err(PatchFault::DuplicatePath);
         }
         match file.reads() {

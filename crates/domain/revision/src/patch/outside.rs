@@ -238,13 +238,11 @@ fn after_index_line(lines: &[&[u8]], at: usize) -> usize {
 /// The first `diff --git` line behind the header and message of a mail. A message that holds what could be read as a
 /// patch is refused, for another reader may take it as one.
 fn after_mail_header(lines: &[&[u8]], at: usize) -> Result<usize, PatchError> {
-    for index in at + 1..lines.len() {
-        let line = lines[index];
+    for (index, line) in lines.iter().enumerate().skip(at + 1) {
         if line.starts_with(b"diff --git ") {
             return Ok(index);
         }
-        let is_taken = line.starts_with(b"@@ -") || begin_patch::opens(line) || search_replace::opens(line);
-        if is_taken || is_header_pair(lines, index) {
+        if prose::fault(line).is_some() {
             return Err(PatchError::at(index, PatchFault::Unsupported(Form::Prose)));
         }
     }

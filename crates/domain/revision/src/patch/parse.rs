@@ -65,8 +65,8 @@ fn read_unified(
         body::read(lines, header.end, sections.room(), outside.fence())?;
     check_form(&header, &hunks).map_err(|fault| PatchError::at(at, fault))?;
     outside.warn(warnings);
-    let Header { path, prefix, unstripped, operation, .. } = header;
-    sections.add(Section { at, path, prefix: Some(prefix), unstripped, operation, hunks })?;
+    let Header { path, prefix, other, operation, .. } = header;
+    sections.add(Section { at, path, prefix: Some(prefix), other, operation, hunks })?;
     Ok((end, Above::Unified { is_counted }))
 }
 

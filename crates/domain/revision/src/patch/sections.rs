@@ -5,7 +5,7 @@ use ambit_ids::{RepoPath, limits};
 use super::fault::{PatchError, PatchFault};
 use super::name::Prefix;
 use super::once::Once;
-use super::set::{FilePatch, Hunk, Operation};
+use super::set::{FilePatch, Hunk, Operation, OtherReading};
 
 /// What one part of a patch asks for at one path.
 pub(super) struct Section {
@@ -14,8 +14,8 @@ pub(super) struct Section {
     pub(super) path: RepoPath,
     /// How its path carries a prefix; `None` in a form without prefixes.
     pub(super) prefix: Option<Prefix>,
-    /// The path as it stands, where the prefix could be a part of it.
-    pub(super) unstripped: Option<RepoPath>,
+    /// What its names could mean instead.
+    pub(super) other: Option<OtherReading>,
     pub(super) operation: Operation,
     pub(super) hunks: Vec<Hunk>,
 }
@@ -72,15 +72,19 @@ impl Sections {
     pub(super) fn settle(self) -> Result<Vec<FilePatch>, PatchError> {
         let any = |prefix| self.sections.iter().any(|section| section.prefix == Some(prefix));
         let (carried, bare) = (any(Prefix::Carried), any(Prefix::Bare));
+        let is_surely_bare = self
+            .sections
+            .iter()
+            .any(|section| section.prefix == Some(Prefix::Bare) && section.other.is_none());
         let mut once = Once::default();
         let mut files = Vec::with_capacity(self.sections.len());
-        for Section { at, path, prefix, unstripped, operation, hunks } in self.sections {
+        for Section { at, path, prefix, other, operation, hunks } in self.sections {
             if bare && prefix.is_some_and(|prefix| prefix != Prefix::Bare) {
                 return Err(PatchError::at(at, PatchFault::PrefixAmbiguous));
             }
-            let other_reading = unstripped.filter(|_| !carried);
+            let other_reading = other.filter(|_| !carried && !is_surely_bare);
             let file = FilePatch { path, other_reading, operation, hunks };
-            once.admit(&file).map_err(|fault| PatchError::at(at, fault))?;
+            once.admit(&file, prefix.is_none()).map_err(|fault| PatchError::at(at, fault))?;
             files.push(file);
         }
         if files.is_empty() { Err(PatchError::at(0, PatchFault::Empty)) } else { Ok(files) }

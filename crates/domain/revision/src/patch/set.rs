@@ -17,9 +17,18 @@ pub struct PatchSet {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePatch {
     pub(crate) path: RepoPath,
-    pub(crate) other_reading: Option<RepoPath>,
+    pub(crate) other_reading: Option<OtherReading>,
     pub(crate) operation: Operation,
     pub(crate) hunks: Vec<Hunk>,
+}
+
+/// What the names of a header could mean instead, where nothing in the patch tells whether they carry a prefix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OtherReading {
+    /// The path with its prefix, which could be a directory.
+    Whole(RepoPath),
+    /// The path without its first directory, which could be a prefix.
+    Stripped(RepoPath),
 }
 
 /// The modes that a patch can ask for.

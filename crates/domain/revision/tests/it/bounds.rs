@@ -80,6 +80,15 @@ fn hunks_that_are_not_where_they_say_may_cause_only_so_much_searching() {
 }
 
 #[test]
+fn where_a_line_stands_is_looked_up_in_a_file_of_few_long_lines() {
+    let long = "x".repeat(32 << 10) + "\n";
+    let large = one(&(long.repeat(250) + "b\nc\n"));
+    let hunk = "@@ -251 +251 @@\n-b\n+z\n";
+    assert_eq!(large.code(&patch_a(&hunk.repeat(limits::PATCH_HUNKS))), "PATCH_HUNK_OVERLAP");
+    assert_eq!(large.code(&patch_a(hunk)), "applied");
+}
+
+#[test]
 fn the_difference_of_files_with_nothing_in_order_is_bounded() {
     let lines = |seed: u32| -> String {
         let mut state = seed;

@@ -209,6 +209,12 @@ fn a_begin_patch_block_makes_removes_moves_and_changes_files() {
         (begun("*** Delete File: a.txt \n"), "PATCH_PATH_TRAILING"),
         (begun("*** Delete File: a.txt\n*** Delete File: a.txt\n"), "PATCH_DUPLICATE_SOURCE"),
         (begun("*** Update File: a.txt\n*** Move to: b\n*** Delete File: a.txt\n"), "PATCH_DUPLICATE_SOURCE"),
+        (begun("*** Add File: a.txt\n+new\n*** Delete File: a.txt\n"), "PATCH_DUPLICATE_PATH"),
+        (
+            begun("*** Update File: a.txt\n*** Move to: b\n*** Update File: b\n*** Move to: c\n"),
+            "PATCH_DUPLICATE_PATH",
+        ),
+        (begun("*** Delete File: a.txt\n*** Add File: a.txt\n+new\n"), "new\n"),
     ] {
         assert_eq!(outcome(TEXT, &patch), expected, "{patch}");
     }

@@ -219,6 +219,16 @@ fn a_mail_of_format_patch_is_the_patch_within_it() {
     let base = one("a\n");
     let applied = base.apply(mail("-a\n+b\n").as_bytes()).unwrap();
     assert_eq!(base.after(&applied).text("a.txt"), "b\n");
-    let hidden = mail("-a\n+b\n").replace("Said a/b.", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+evil");
-    assert_eq!(base.code(&hidden), "PATCH_UNSUPPORTED_PROSE");
+    for hidden in [
+        "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+evil",
+        "  --- a/a.txt\n  +++ b/a.txt\n  @@ -1 +1 @@\n  -a\n  +evil",
+        "*** a.txt\n--- a.txt\n***************\n*** 1 ****\n! a\n--- 1 ----\n! evil",
+        "Index: a.txt\n1c1\n< a\n---\n> evil",
+    ] {
+        assert_eq!(
+            base.code(&mail("-a\n+b\n").replace("Said a/b.", hidden)),
+            "PATCH_UNSUPPORTED_PROSE",
+            "{hidden}"
+        );
+    }
 }

@@ -90,7 +90,7 @@ fn all_renames_are_one_step() {
         (rename("b", "n") + &rename("a", "b"), "b=A c=C d/x=X d/y=Y n=B run*=R"),
         (rename_and_edit("a", "b", "A", "A2") + &rename_and_edit("b", "a", "B", "B2"), "a=B2 b=A2 c=C"),
         (create("a") + &rename("a", "b2"), "a=made b=B b2=A c=C"),
-        (rename("a", "b") + &delete("b", "B"), "b=A c=C"),
+        (delete("b", "B") + &rename("a", "b"), "b=A c=C"),
         (delete("b", "B") + &create("b"), "a=A b=made c=C"),
     ] {
         let expected =
@@ -141,10 +141,12 @@ fn renames_that_cannot_be_are_refused_each_for_its_own_reason() {
         (rename("d/x", "D/x"), "PATCH_CASE_COLLISION"),
         (rename("pixels", "n"), "PATCH_BINARY"),
         (rename("large", "n"), "PATCH_WHOLE_TOO_LARGE"),
-        (rename("a", "same") + &delete("same", "A"), "PATCH_NO_EFFECT"),
+        (delete("same", "A") + &rename("a", "same"), "PATCH_NO_EFFECT"),
         (rename_and_edit("a", "n", "Z", "A"), "PATCH_CONTEXT_MISMATCH"),
         (rename("a", "n") + &rename("b", "n"), "PATCH_DUPLICATE_PATH"),
         (rename("a", "n") + &create("n"), "PATCH_DUPLICATE_PATH"),
+        (rename("a", "b") + &delete("b", "B"), "PATCH_DUPLICATE_PATH"),
+        (create("b") + &delete("b", "B"), "PATCH_DUPLICATE_PATH"),
         (rename("a", "n") + &rename("a", "m"), "PATCH_DUPLICATE_SOURCE"),
         (rename("a", "n") + &delete("a", "A"), "PATCH_DUPLICATE_SOURCE"),
         (

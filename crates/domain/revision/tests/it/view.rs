@@ -114,7 +114,22 @@ fn a_view_tells_what_the_whole_tree_tells_where_names_around_a_path_matter() {
         (remove("e/two.txt"), "applied"),
         (create("e/one.txt"), "PATCH_ALREADY_APPLIED"),
         ("--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-1\n+3\n".to_owned(), "applied"),
-        ("--- a/a.txt\n+++ a/a.txt\n@@ -1 +1 @@\n-1\n+3\n".to_owned(), "PATCH_CONTEXT_MISMATCH"),
+        ("--- a/a.txt\n+++ a/a.txt\n@@ -1 +1 @@\n-1\n+3\n".to_owned(), "PATCH_PREFIX_AMBIGUOUS"),
+        ("--- a/a.txt\n+++ a/a.txt\n@@ -1 +1 @@\n-x\n+3\n".to_owned(), "PATCH_PREFIX_AMBIGUOUS"),
+        ("--- a/b.txt\n+++ a/b.txt\n@@ -1 +1 @@\n-x\n+3\n".to_owned(), "PATCH_FILE_MISSING"),
+        (
+            "--- a/a.txt\n+++ a/a.txt\n@@ -1 +1 @@\n-x\n+3\n--- e/one.txt\n+++ e/one.txt\n@@ -1 +1 @@\n-x\n+3\n"
+                .to_owned(),
+            "applied",
+        ),
+        (
+            "diff --git a/n a/n\nnew file mode 100644\n--- /dev/null\n+++ a/n\n@@ -0,0 +1 @@\n+x\n".to_owned(),
+            "applied",
+        ),
+        (
+            "diff --git b/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n".to_owned(),
+            "PATCH_PREFIX_AMBIGUOUS",
+        ),
         (patch_a("@@ -1 +1 @@\n-1\n+3\n"), "applied"),
         ("--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n".to_owned(), "PATCH_PREFIX_AMBIGUOUS"),
     ] {

@@ -54,7 +54,7 @@ fn directive<'a>(lines: &[&'a [u8]], at: usize) -> Result<&'a [u8], PatchError> 
 
 fn section(at: usize, name: &[u8], operation: Operation, hunks: Vec<Hunk>) -> Result<Section, PatchError> {
     let path = admit(name).map_err(|fault| PatchError::at(at, fault))?;
-    Ok(Section { at, path, prefix: None, unstripped: None, operation, hunks })
+    Ok(Section { at, path, prefix: None, other: None, operation, hunks })
 }
 
 fn add(lines: &[&[u8]], at: usize, name: &[u8], sections: &mut Sections) -> Result<usize, PatchError> {

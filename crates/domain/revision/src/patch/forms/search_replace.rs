@@ -49,7 +49,7 @@ pub(in crate::patch) fn read(
         at,
         path: path.clone(),
         prefix: None,
-        unstripped: None,
+        other: None,
         operation,
         hunks: vec![hunk],
     };
