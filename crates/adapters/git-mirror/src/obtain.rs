@@ -179,7 +179,7 @@ fn update(repository: &Repository<'_>, wanted: &Wanted) -> Result<(CommitSha, bo
         repository.init()?;
     }
     let outcome = search(repository, wanted);
-    if !matches!(outcome, Err(MirrorError::Deadline { .. })) {
+    if !outcome.as_ref().is_err_and(is_cut_off) {
         if is_fresh && outcome.is_err() {
             remove(place)?;
         }
@@ -188,11 +188,18 @@ fn update(repository: &Repository<'_>, wanted: &Wanted) -> Result<(CommitSha, bo
     outcome.map(|commit| (commit, is_fresh))
 }
 
+/// Whether git did not come to its end, and may have left locks and halves of files.
+fn is_cut_off(error: &MirrorError) -> bool {
+    let was_killed = error.call().is_some_and(|call| call.exit.is_none());
+    was_killed || matches!(error, MirrorError::Unstartable { .. })
+}
+
 /// Looks for the commit after each fetch, from the smallest to the largest.
 fn search(repository: &Repository<'_>, wanted: &Wanted) -> Result<CommitSha, MirrorError> {
     if let Some(commit) = repository.find()? {
         return settle(repository, commit);
     }
+    repository.gather_packs()?;
     let mut last = None;
     for fetch in fetches(wanted) {
         match (repository.fetch(fetch)?, fetch) {
