@@ -62,7 +62,12 @@ fn two_never_work_on_one_mirror() {
     let obtained = world.obtain(&first).unwrap();
     let other = File::open(obtained.repository.with_extension("lock")).unwrap();
     flock(&other, FlockOperation::LockExclusive).unwrap();
-    assert_eq!(world.obtain(&first).unwrap_err().code(), "MIRROR_BUSY");
+    let source = Source::directory(&world.source()).unwrap();
+    let mut wanted = Wanted::new(CommitName::parse(&first).unwrap());
+    wanted.deadline = Duration::from_millis(100);
+    assert_eq!(world.mirrors().obtain(&source, &wanted).unwrap_err().code(), "MIRROR_BUSY");
+    let answer = world.mirrors().holds(&source, &sha(&first), wanted.deadline);
+    assert_eq!(answer.unwrap_err().code(), "MIRROR_BUSY");
     drop(other);
     assert!(!world.obtain(&first).unwrap().is_fresh);
 }
@@ -123,4 +128,15 @@ fn a_mirror_that_many_commits_were_fetched_into_has_few_packs() {
     for commit in [first, second, third] {
         assert!(world.mirrors().holds(&source, &sha(&commit), LONG).unwrap());
     }
+}
+
+#[test]
+fn whoever_comes_second_waits_for_the_first() {
+    let Some(world) = World::new("whoever_comes_second_waits_for_the_first") else { return };
+    let commits = world.with_history();
+    let fresh = std::thread::scope(|scope| {
+        let all = commits.each_ref().map(|commit| scope.spawn(|| world.obtain(commit).unwrap().is_fresh));
+        all.map(|one| one.join().unwrap())
+    });
+    assert_eq!(fresh.iter().filter(|is_fresh| **is_fresh).count(), 1, "one made it for all");
 }
