@@ -32,15 +32,16 @@ fn is_plain(text: &str) -> bool {
 fn from(author: &Author) -> String {
     let (name, mail) = (author.name(), author.mail());
     let is_atoms = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~ ".contains(c);
-    if !is_plain(name) {
-        return format!("{} <{mail}>\n", encoded("From:", name).trim_end());
-    }
-    if name.chars().all(is_atoms) {
-        return format!("From: {name} <{mail}>\n");
-    }
-    let quoted: String =
+    let escaped: String =
         name.chars().flat_map(|c| matches!(c, '"' | '\\').then_some('\\').into_iter().chain([c])).collect();
-    format!("From: \"{quoted}\" <{mail}>\n")
+    let quoted = format!("\"{escaped}\"");
+    if !is_plain(name) {
+        // Git takes quotes out of what it decoded.
+        let text = if name.contains('"') { &quoted } else { name };
+        return format!("{} <{mail}>\n", encoded("From:", text).trim_end());
+    }
+    let shown = if name.chars().all(is_atoms) { name } else { &quoted };
+    format!("From: {shown} <{mail}>\n")
 }
 
 /// The header with its words on as many lines as they need.
@@ -118,5 +119,7 @@ mod tests {
         assert_eq!(line("Ada L <a@b>"), "From: Ada L <a@b>\n");
         assert_eq!(line("A. \"B\" <a@b>"), "From: \"A. \\\"B\\\"\" <a@b>\n");
         assert_eq!(line("Zoë <a@b>"), "From:\n =?UTF-8?q?Zo=C3=AB?= <a@b>\n");
+        let quoted = "From:\n =?UTF-8?q?=22Zo=C3=AB_=5C=22Z=5C=22=22?= <a@b>\n";
+        assert_eq!(line("Zoë \"Z\" <a@b>"), quoted);
     }
 }

@@ -31,6 +31,7 @@ mod object;
 mod pack;
 mod section;
 mod source;
+mod spool;
 mod step;
 
 pub use author::{Author, AuthorError};
@@ -43,3 +44,4 @@ pub use message::{Message, MessageError};
 pub use new_file::{NewFile, Written};
 pub use object::{ObjectKind, ObjectName, ObjectNameError};
 pub use source::Source;
+pub use spool::write_whole;

@@ -18,8 +18,8 @@ pub struct Message {
 /// Why a text is no message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
-    /// Nothing that shows.
-    #[error("a message has a subject")]
+    /// Nothing that shows, or nothing but what `git am` leaves out: `Re:`, colons, and words in square brackets.
+    #[error("a message has a subject, beside `Re:` and words in square brackets")]
     Empty,
     /// Past [`limits::SUBJECT_BYTES`].
     #[error("the first line of a message has at most {} bytes", limits::SUBJECT_BYTES)]
@@ -60,7 +60,7 @@ impl FromStr for Message {
         let text: String = text.replace("\r\n", "\n").chars().map(shown).collect();
         let (subject, body) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
         let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ");
-        if subject.is_empty() {
+        if kept_of_subject(&subject).is_empty() {
             return Err(MessageError::Empty);
         }
         if subject.len() > limits::SUBJECT_BYTES {
@@ -68,6 +68,20 @@ impl FromStr for Message {
         }
         let body = body.lines().map(harmless).collect::<Vec<_>>().join("\n");
         Ok(Self { subject, body: body.trim_matches('\n').to_owned() })
+    }
+}
+
+/// What `git am` keeps of a subject.
+fn kept_of_subject(subject: &str) -> &str {
+    let mut kept = subject;
+    loop {
+        let is_reply = kept.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("re:"));
+        kept = match kept.split_once(']') {
+            _ if kept.starts_with([' ', ':']) => &kept[1..],
+            _ if is_reply => &kept[3..],
+            Some((_, rest)) if kept.starts_with('[') => rest,
+            _ => return kept,
+        };
     }
 }
 
@@ -98,7 +112,12 @@ mod tests {
         assert_eq!((message.subject(), message.body()), ("One two\u{fffd}", "body\n  more\u{fffd}"));
         let only: Message = "only".parse().unwrap();
         assert_eq!((only.subject(), only.body()), ("only", ""));
-        assert_eq!(" \n\n".parse::<Message>(), Err(MessageError::Empty));
+        for empty in [" \n\n", "[a] [b]", "Re: [PATCH]", ": :", "[é] re:RE:\n\nbody"] {
+            assert_eq!(empty.parse::<Message>(), Err(MessageError::Empty), "{empty}");
+        }
+        for kept in ["[a] b", "Re: é", "[a", "]", "Re"] {
+            assert_eq!(kept.parse::<Message>().unwrap().subject(), kept);
+        }
         assert_eq!("x".repeat(401).parse::<Message>(), Err(MessageError::Subject));
         assert_eq!("x\n".repeat(9000).parse::<Message>(), Err(MessageError::TooLarge));
     }

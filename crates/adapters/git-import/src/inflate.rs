@@ -40,9 +40,9 @@ pub(crate) struct Unpacked(Arc<AtomicU64>);
 pub(crate) struct TooCostly;
 
 impl Unpacked {
-    fn add(&self, bytes: usize) -> io::Result<()> {
-        let before = self.0.fetch_add(bytes as u64, Ordering::Relaxed);
-        if before.saturating_add(bytes as u64) > UNPACKED_BYTES {
+    pub(crate) fn add(&self, bytes: u64) -> io::Result<()> {
+        let before = self.0.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) > UNPACKED_BYTES {
             return Err(io::Error::other(TooCostly));
         }
         Ok(())
@@ -65,7 +65,7 @@ impl Inflate {
 impl Read for Inflate {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.decoder.read(buffer)?;
-        self.unpacked.add(read)?;
+        self.unpacked.add(read as u64)?;
         Ok(read)
     }
 }

@@ -2,7 +2,8 @@
 
 /// The most bytes that all files of an imported commit may have together.
 pub const CONTENT_BYTES: u64 = 8 << 30;
-/// The most bytes that are unpacked for one import: contents, and whatever deltas need on the way to them.
+/// The most bytes that are unpacked for one import: contents, and whatever deltas need and copy on the way to them. Each
+/// object of a pack counts for 1 KiB more.
 pub const UNPACKED_BYTES: u64 = 64 << 30;
 /// The longest chain of deltas: as long as git itself makes one at most.
 pub const DELTA_DEPTH: usize = 4_095;

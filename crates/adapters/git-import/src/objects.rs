@@ -13,8 +13,10 @@ use crate::{CommitId, ImportError, ObjectId, ObjectKind, Rev, loose};
 
 /// The most entries of the directory of packs that are looked through.
 const PACK_FILES: usize = 16 * PACKS;
-/// The most objects that are told to begin with the same digits.
-const CANDIDATES: usize = 16;
+/// The most objects that may begin with the same digits; of more, none is looked at.
+const CANDIDATES: usize = 4_096;
+/// The most commits that are told to begin with the same digits.
+const TOLD_CANDIDATES: usize = 16;
 
 /// The objects of a repository, loose and packed.
 pub(crate) struct Objects<'a> {
@@ -145,11 +147,18 @@ impl<'a> Objects<'a> {
         let objects = &self.repository.objects;
         let unreadable = |source| ImportError::Unreadable { path: objects.path().to_owned(), source };
         for pack in &self.packs.packs {
-            pack.index().with_prefix(&digits, CANDIDATES, &mut found).map_err(unreadable)?;
+            pack.index().with_prefix(&digits, CANDIDATES + 1, &mut found).map_err(unreadable)?;
         }
         loose::with_prefix(objects, &digits, &mut found).map_err(unreadable)?;
         found.sort_unstable();
         found.dedup();
+        let ambiguous = |mut names: Vec<String>| {
+            names.truncate(TOLD_CANDIDATES);
+            Err(ImportError::Ambiguous { rev: name.to_owned(), found: names })
+        };
+        if found.len() > CANDIDATES {
+            return ambiguous(found.iter().take(TOLD_CANDIDATES).map(ToString::to_string).collect());
+        }
         let (mut commits, mut names) = (Vec::new(), Vec::new());
         for id in found {
             match self.peel(id) {
@@ -164,7 +173,7 @@ impl<'a> Objects<'a> {
         match commits.as_slice() {
             [] => Ok(None),
             [commit] => Ok(Some(*commit)),
-            _ => Err(ImportError::Ambiguous { rev: name.to_owned(), found: names }),
+            _ => ambiguous(names),
         }
     }
 

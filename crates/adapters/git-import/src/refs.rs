@@ -9,6 +9,9 @@ use crate::{ImportError, ObjectId};
 /// The longest file of one reference: a name and the word before it.
 const REFERENCE_BYTES: u64 = 2 << 10;
 
+/// Where the references lie that each work tree has for itself. Git packs none of them.
+const OWN: [&[u8]; 3] = [b"refs/bisect/", b"refs/rewritten/", b"refs/worktree/"];
+
 /// The references of a repository, as they were when it was opened, or later.
 pub(crate) struct Refs<'a> {
     repository: &'a Repository,
@@ -65,9 +68,11 @@ impl<'a> Refs<'a> {
     }
 
     fn look(&self, name: &[u8]) -> Result<Option<Said>, ImportError> {
-        let place = if name == b"HEAD" { &self.repository.own } else { self.repository.common() };
+        let is_own = name == b"HEAD" || OWN.iter().any(|above| name.starts_with(above));
+        let place = if is_own { &self.repository.own } else { self.repository.common() };
         match place.read(name, REFERENCE_BYTES).map_err(|source| unreadable(place, name, source))? {
             Some(content) => said(content.trim_ascii_end(), place, name).map(Some),
+            None if is_own => Ok(None),
             None => Ok(self.packed(name)?.map(Said::Object)),
         }
     }

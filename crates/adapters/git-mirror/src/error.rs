@@ -32,8 +32,11 @@ pub enum MirrorError {
         /// The source.
         source_name: String,
     },
-    /// Another process works on the same mirror.
-    #[error("{} is being fetched into by another process; nothing was done. Try again", repository.display())]
+    /// Another process worked on the same mirror until time was up.
+    #[error(
+        "another process was fetching into {} all the time; nothing was done. Try again",
+        repository.display()
+    )]
     Busy {
         /// The mirror.
         repository: PathBuf,

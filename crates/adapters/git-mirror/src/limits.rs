@@ -16,5 +16,7 @@ pub const TOLD_BYTES: usize = 4_096;
 pub(crate) const ANSWER_BYTES: usize = 64 << 10;
 /// How many objects may share an abbreviation and be looked at.
 pub(crate) const CANDIDATES: usize = 64;
+/// How many packs a mirror may have before they are made one. Git itself gathers them at 50.
+pub(crate) const PACKS: usize = 50;
 /// What git takes for "the whole history", whether or not the history was cut before.
 pub(crate) const WHOLE_HISTORY: u32 = 2_147_483_647;

@@ -81,7 +81,8 @@ impl Mirrors {
         self.root.join(format!("{}.git", Digest::of(source.argument().as_bytes()).to_hex()))
     }
 
-    /// Obtains a commit, with every object of its tree. Blocks until it is there, or until the deadline.
+    /// Obtains a commit, with every object of its tree. Blocks until it is there, or until the deadline, also while another
+    /// process works on the same mirror.
     ///
     /// A commit that is here already is answered without asking the source. An abbreviation is looked for among the
     /// commits that are here, which are more after every fetch.
@@ -92,7 +93,7 @@ impl Mirrors {
         let started = Instant::now();
         self.make_root(source)?;
         let place = self.place(source);
-        let lock = self.lock(&place)?;
+        let lock = self.lock(&place, started + wanted.deadline)?;
         let repository = Repository {
             program: &self.program,
             path: &place,
@@ -129,7 +130,8 @@ impl Mirrors {
         if !place.is_dir() {
             return Ok(false);
         }
-        let lock = self.lock(&place)?;
+        let started = Instant::now();
+        let lock = self.lock(&place, started + deadline)?;
         let wanted = CommitName::Full(commit.clone());
         let repository = Repository {
             program: &self.program,
@@ -138,7 +140,7 @@ impl Mirrors {
             source,
             ssh_agent: None,
             wanted: &wanted,
-            started: Instant::now(),
+            started,
             deadline,
         };
         match repository.find() {
@@ -155,9 +157,9 @@ impl Mirrors {
         fs::create_dir_all(&self.root).map_err(|error| storage(&self.root, error))
     }
 
-    fn lock(&self, place: &Path) -> Result<Lock, MirrorError> {
+    fn lock(&self, place: &Path, deadline: Instant) -> Result<Lock, MirrorError> {
         let path = place.with_extension("lock");
-        match Lock::take(&path) {
+        match Lock::take(&path, deadline) {
             Ok(Some(lock)) => Ok(lock),
             Ok(None) => Err(MirrorError::Busy { repository: place.to_path_buf() }),
             Err(error) => Err(storage(&path, error)),
@@ -179,7 +181,7 @@ fn update(repository: &Repository<'_>, wanted: &Wanted) -> Result<(CommitSha, bo
         repository.init()?;
     }
     let outcome = search(repository, wanted);
-    if !matches!(outcome, Err(MirrorError::Deadline { .. })) {
+    if !outcome.as_ref().is_err_and(is_cut_off) {
         if is_fresh && outcome.is_err() {
             remove(place)?;
         }
@@ -188,11 +190,18 @@ fn update(repository: &Repository<'_>, wanted: &Wanted) -> Result<(CommitSha, bo
     outcome.map(|commit| (commit, is_fresh))
 }
 
+/// Whether git did not come to its end, and may have left locks and halves of files.
+fn is_cut_off(error: &MirrorError) -> bool {
+    let was_killed = error.call().is_some_and(|call| call.exit.is_none());
+    was_killed || matches!(error, MirrorError::Unstartable { .. })
+}
+
 /// Looks for the commit after each fetch, from the smallest to the largest.
 fn search(repository: &Repository<'_>, wanted: &Wanted) -> Result<CommitSha, MirrorError> {
     if let Some(commit) = repository.find()? {
         return settle(repository, commit);
     }
+    repository.gather_packs()?;
     let mut last = None;
     for fetch in fetches(wanted) {
         match (repository.fetch(fetch)?, fetch) {

@@ -11,7 +11,7 @@ use crate::branch::BranchName;
 use crate::commit::{CommitName, CommitSha};
 use crate::error::{GitCall, MirrorError};
 use crate::fence::{self, Outward};
-use crate::limits::{CANDIDATES, WHOLE_HISTORY};
+use crate::limits::{CANDIDATES, PACKS, WHOLE_HISTORY};
 use crate::lock::Lock;
 use crate::process::{self, Ran, RunFault};
 use crate::program::Program;
@@ -150,6 +150,22 @@ impl Repository<'_> {
         if ran.status.success() { Ok(()) } else { Err(MirrorError::Git { call }) }
     }
 
+    /// Makes one pack of many: each fetch brings one, and whoever reads the mirror opens them all.
+    pub(crate) fn gather_packs(&self) -> Result<(), MirrorError> {
+        let packs = self.path.join("objects/pack");
+        let entries = std::fs::read_dir(&packs);
+        let entries = entries.map_err(|source| MirrorError::Storage { path: packs.clone(), source })?;
+        let is_pack = |name: &OsStr| name.as_encoded_bytes().ends_with(b".pack");
+        let count = entries.flatten().filter(|entry| is_pack(&entry.file_name())).count();
+        if count >= PACKS {
+            let (ran, call) = self.run(None, &["repack", "-a", "-d", "-q"])?;
+            if !ran.status.success() {
+                return Err(MirrorError::Git { call });
+            }
+        }
+        Ok(())
+    }
+
     fn run<S: AsRef<OsStr>>(
         &self,
         outward: Option<&Outward>,
@@ -162,7 +178,8 @@ impl Repository<'_> {
         match process::run(&mut command, self.started + self.deadline) {
             Ok(ran) => {
                 let call = self.call(words, ran.status.code(), &ran.errors);
-                Ok((ran, call))
+                // Something ended it, so that what it wrote or did not write means nothing.
+                if call.exit.is_none() { Err(MirrorError::Git { call }) } else { Ok((ran, call)) }
             }
             Err(RunFault::Io(source)) => Err(unstartable(source)),
             Err(RunFault::Deadline { errors }) => {

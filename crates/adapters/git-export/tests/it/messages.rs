@@ -75,6 +75,7 @@ fn authors_and_subjects_come_through() {
     for (author, subject) in [
         ("A. \"B\" C, Jr <a.b+c@example.com>", "plain"),
         ("Zoë Ünïcødé Møøse <z@x>", "An é; and = ? _ signs"),
+        ("Zoë \"Z\" \\ (x <z@x>", "a [b] Re: c"),
         ("O'Neil (x) <o@x>", long.trim()),
         ("日本 太郎 <j@x>", "日本語の長い題名".repeat(8).as_str()),
     ] {

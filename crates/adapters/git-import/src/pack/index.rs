@@ -85,7 +85,7 @@ impl Index {
         Ok(Some(u64::from_be_bytes(eight)))
     }
 
-    /// The names that begin with these digits, added to `found` until it holds `limit`.
+    /// The names that begin with these digits, added to `found`: the first `limit` of them.
     pub(crate) fn with_prefix(
         &self,
         digits: &[u8],
@@ -96,7 +96,8 @@ impl Index {
         padded.resize(ObjectId::DIGITS, b'0');
         let Some(first) = ObjectId::from_hex(&padded) else { return Ok(()) };
         let mut place = self.lower_bound(first.as_bytes())?;
-        while place < self.count() && found.len() < limit {
+        let end = place.saturating_add(limit as u64).min(self.count());
+        while place < end {
             let id = ObjectId::from_bytes(self.name(place)?);
             if !id.to_string().as_bytes().starts_with(digits) {
                 break;

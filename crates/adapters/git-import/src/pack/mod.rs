@@ -20,6 +20,9 @@ pub(crate) use bases::Bases;
 use entry::{Entry, EntryKind};
 use index::Index;
 
+/// What beginning to unpack an object counts for, however small it is: long chains of tiny deltas take time, too.
+const ENTRY_COST_BYTES: u64 = 1 << 10;
+
 /// A pack and its index.
 pub(crate) struct Pack {
     /// Tells it from others of the same repository.
@@ -73,6 +76,7 @@ impl Pack {
             if let Some((kind, bytes)) = bases.get(self.number, at).filter(|_| !deltas.is_empty()) {
                 break (kind, bytes);
             }
+            unpacked.add(ENTRY_COST_BYTES)?;
             let entry = Entry::read(&file, at)?;
             let next = match entry.kind {
                 EntryKind::Whole(kind) if deltas.is_empty() => {
@@ -99,7 +103,7 @@ impl Pack {
             at = next;
         };
         while let Some(delta) = deltas.pop() {
-            let reader = DeltaReader::new(base, unpack(&file, &delta, limit_bytes, unpacked)?)?;
+            let reader = DeltaReader::new(base, unpack(&file, &delta, limit_bytes, unpacked)?, unpacked)?;
             if deltas.is_empty() {
                 return Ok(Reading::new(id, kind, reader.result_bytes(), Box::new(reader)));
             }

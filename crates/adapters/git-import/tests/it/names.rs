@@ -1,6 +1,10 @@
 //! What a name of a commit stands for.
 
-use crate::world::{World, is_git_here};
+use std::path::Path;
+
+use ambit_git_import::ImportOptions;
+
+use crate::world::{World, git, is_git_here};
 
 #[test]
 fn branches_tags_and_digits_name_what_git_says() {
@@ -111,4 +115,67 @@ fn digits_that_two_commits_begin_with_are_refused_and_one_more_is_enough() {
     assert!(text.contains(one.as_str()) && text.contains(other.as_str()), "{text}");
     let longer = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count() + 1;
     assert_eq!(world.import(&one[..longer]).unwrap().commit.to_string(), *one);
+}
+
+/// An index that claims to know so many objects whose names begin with these digits, none of which is there.
+fn claimed(world: &World, digits: &str, count: u32) {
+    let names: Vec<Vec<u8>> = (0..count)
+        .map(|number| {
+            let name = format!("{digits}{number:036x}");
+            (0..20).map(|at| u8::from_str_radix(&name[2 * at..2 * at + 2], 16).unwrap()).collect()
+        })
+        .collect();
+    let mut index = vec![0xff, b't', b'O', b'c', 0, 0, 0, 2];
+    for first in 0..=255 {
+        index.extend(if first < names[0][0] { 0 } else { count }.to_be_bytes());
+    }
+    index.extend(names.concat());
+    index.extend(vec![0; 4 * names.len()]);
+    index.extend(12_u32.to_be_bytes().repeat(names.len()));
+    world.file(".git/objects/pack/pack-0.idx", index);
+    world.file(".git/objects/pack/pack-0.pack", b"PACK\0\0\0\x02\0\0\0\x01\0");
+}
+
+#[test]
+fn a_commit_is_found_among_many_objects_with_the_same_digits() {
+    if !is_git_here("a_commit_is_found_among_many_objects_with_the_same_digits") {
+        return;
+    }
+    let world = World::new();
+    world.file("a", "one");
+    let commit = world.commit();
+    world.git(&["gc", "--quiet"]);
+    claimed(&world, &commit[..4], 4_095);
+    assert_eq!(world.import(&commit[..4]).unwrap().commit.to_string(), commit);
+    claimed(&world, &commit[..4], 4_096);
+    let (code, text) = world.refusal(&commit[..4]);
+    assert_eq!(code, "IMPORT_REVISION_AMBIGUOUS");
+    assert!(text.len() < 1_000, "{text}");
+    assert_eq!(world.import(&commit[..12]).unwrap().commit.to_string(), commit);
+}
+
+#[test]
+fn a_work_tree_has_references_of_its_own() {
+    if !is_git_here("a_work_tree_has_references_of_its_own") {
+        return;
+    }
+    let world = World::new();
+    world.file("a", "one");
+    let first = world.commit();
+    world.file("a", "two");
+    let second = world.commit();
+    let linked = world.home().join("linked");
+    world.git(&["worktree", "add", "--quiet", "--detach", linked.to_str().unwrap()]);
+    for (name, commit) in [("refs/worktree/mine", &first), ("refs/bisect/bad", &first)] {
+        world.git(&["update-ref", name, commit]);
+    }
+    assert!(git(&linked).args(["update-ref", "refs/worktree/mine", &second]).status().unwrap().success());
+    let import = |dir: &Path, name: &str| {
+        let imported = world.import_from(dir, name, ImportOptions::default());
+        imported.map(|imported| imported.commit.to_string()).map_err(|error| error.code())
+    };
+    assert_eq!(import(&world.dir(), "worktree/mine"), Ok(first.clone()));
+    assert_eq!(import(&linked, "worktree/mine"), Ok(second));
+    assert_eq!(import(&world.dir(), "refs/bisect/bad"), Ok(first));
+    assert_eq!(import(&linked, "refs/bisect/bad"), Err("IMPORT_REVISION_NOT_FOUND"));
 }

@@ -128,6 +128,10 @@ const FILES: &[Wrong] = &[
     (&["patch", "apply", "--base", "app", "--out", "app/out", "fix.patch"], 2, "EXPORT_WITHIN_SOURCE"),
     (&["patch", "apply", "--base", "app", "--out", "none/out", "fix.patch"], 2, "EXPORT_NOT_A_DIRECTORY"),
     (&["revision", "import", "--git", "none"], 2, "IMPORT_NOT_A_REPOSITORY"),
+    (&["revision", "import", "--git", "app", "--branch", "main"], 2, "USAGE"),
+    (&["revision", "import", "--git", "file:///none"], 2, "MIRROR_COMMIT_MALFORMED"),
+    (&["revision", "import", "--git", "ext::sh", "--at", "0123456"], 2, "MIRROR_SOURCE_TRANSPORT"),
+    (&["revision", "import", "--git", "https://a:b@c/d", "--at", "0123456"], 2, "MIRROR_SOURCE_CREDENTIAL"),
     (&["run", "resume", "open", "--agent", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
     (
         &["run", "start", "--blueprint", "greeter", "--base", "rev-0", "--agent", "wrong.yaml"],

@@ -61,3 +61,54 @@ fn a_commit_is_imported_by_name_and_shown_again() {
     assert_eq!(project.ambit(["revision", "import", "repository", "--at", "main"]).code, 2);
     assert_eq!(project.ambit(["revision", "import"]).code, 2);
 }
+
+#[test]
+fn a_commit_of_a_url_is_imported_through_a_mirror() {
+    let project = Project::empty();
+    let repository = project.path("repository");
+    std::fs::create_dir(&repository).unwrap();
+    git(&repository, &["init", "--quiet", "--initial-branch=main"]);
+    let commits = ["one", "two", "three"].map(|content| {
+        std::fs::write(repository.join("file"), content).unwrap();
+        git(&repository, &["add", "file"]);
+        git(&repository, &["commit", "--quiet", "--message", content]);
+        git(&repository, &["rev-parse", "HEAD"])
+    });
+    git(&repository, &["checkout", "--quiet", "-b", "aside", &commits[0]]);
+    git(&repository, &["commit", "--quiet", "--allow-empty", "--message", "aside"]);
+    let aside = git(&repository, &["rev-parse", "HEAD"]);
+    let url = format!("file://{}", repository.display());
+    let import = |words: &[&str]| project.ambit(["revision", "import", "--git", &url].iter().chain(words));
+
+    let abbreviated = import(&["--at", &commits[0][..9], "--json"]).well().json();
+    assert_eq!(abbreviated["commit"], commits[0]);
+    let local = project.ambit(["revision", "import", "--git", "repository", "--at", &commits[0], "--json"]);
+    assert_eq!(abbreviated["tree"], local.well().json()["tree"]);
+    let full = import(&["--at", &commits[1], "--json"]).well().json();
+    assert_eq!(full["commit"], commits[1]);
+    assert_ne!(full["tree"], abbreviated["tree"]);
+    let branch = import(&["--at", &aside[..9], "--branch", "aside", "--json"]).well().json();
+    assert_eq!((&branch["commit"], &branch["tree"]), (&aside.as_str().into(), &abbreviated["tree"]));
+    // What was fetched once is there without the source.
+    std::fs::rename(&repository, project.path("away")).unwrap();
+    assert_eq!(import(&["--at", &commits[1], "--json"]).well().json()["tree"], full["tree"]);
+    let unknown = "0123456789".repeat(4);
+    assert_eq!(import(&["--at", &unknown]).code, 9);
+    std::fs::rename(project.path("away"), &repository).unwrap();
+
+    for (words, code, told) in [
+        (&["--at", "main"][..], 2, "MIRROR_COMMIT_MALFORMED"),
+        (&[], 2, "MIRROR_COMMIT_MALFORMED"),
+        (&["--at", &commits[2][..6]], 2, "MIRROR_COMMIT_MALFORMED"),
+        (&["--at", &unknown], 11, "MIRROR_COMMIT_NOT_FOUND"),
+        (&["--at", &unknown[..12]], 11, "MIRROR_COMMIT_NOT_FOUND"),
+        (&["--at", &commits[2], "--branch", "a..b"], 2, "MIRROR_BRANCH_MALFORMED"),
+    ] {
+        let refused = import(words);
+        assert_eq!((refused.code, refused.out.as_str()), (code, ""), "{words:?} {}", refused.err);
+        assert!(refused.err.contains(told), "{words:?} {}", refused.err);
+    }
+    let words = ["revision", "import", "--git", "repository", "--at", "main", "--branch", "main"];
+    let refused = project.ambit(words);
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""), "{}", refused.err);
+}

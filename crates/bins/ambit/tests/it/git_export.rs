@@ -92,3 +92,24 @@ fn what_did_not_pass_leaves_with_a_word_about_it() {
     let bundle = std::fs::read(project.path("out")).unwrap();
     assert!(bundle.starts_with(b"# v2 git bundle\n"), "{told:?}");
 }
+
+#[test]
+fn a_mail_that_cannot_be_whole_does_not_begin() {
+    let project = Project::empty();
+    for dir in ["nothing", "full"] {
+        std::fs::create_dir(project.path(dir)).unwrap();
+        project.ambit(["revision", "import", dir]).well();
+    }
+    // Sorted behind a file that a mail takes stands a link that it does not.
+    std::fs::create_dir(project.path("full/b")).unwrap();
+    std::fs::write(project.path("full/a"), "text\n").unwrap();
+    project.ambit(["revision", "import", "full"]).well();
+    let mail = ["--base", "rev-0", "--as", "mail", "--out", "-"];
+    let taken = project.ambit(["revision", "export", "rev-2"].iter().chain(&mail)).well();
+    assert!(taken.out.ends_with("+text\n"), "{taken:?}");
+    std::os::unix::fs::symlink("a", project.path("full/b/.gitmodules")).unwrap();
+    project.ambit(["revision", "import", "full"]).well();
+    let refused = project.ambit(["revision", "export", "rev-3"].iter().chain(&mail));
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+    assert!(refused.err.contains("EXPORT_PATH_REFUSED"), "{refused:?}");
+}

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff, group_diff_ops};
 
 use crate::compare::LineCounts;
 use crate::diff::heading::Headings;
@@ -12,10 +12,15 @@ const CONTEXT_LINES: usize = 3;
 
 const NO_FINAL_LINE_FEED: &[u8] = b"\n\\ No newline at end of file\n";
 
-/// The part of two files outside of which they are the same, in whole lines, with the context of its edges.
+/// The part of two files outside of which they are the same, in whole lines, with the context of its edges twice: a change
+/// between equal lines can move to the end of what is compared, and needs its context there, too.
 struct Window<'a> {
     before: &'a [u8],
     after: &'a [u8],
+    /// How many of its first lines are not compared.
+    margin_above: usize,
+    /// How many of its last lines are not compared.
+    margin_below: usize,
     /// What both files have above it.
     above: &'a [u8],
     /// How many lines lie above it.
@@ -29,7 +34,7 @@ pub(super) fn write_hunks(before: &[u8], after: &[u8], text: &mut Vec<u8>) -> Ve
     let mut numbers = BTreeMap::new();
     let old_numbers = number(&old, &mut numbers);
     let new_numbers = number(&new, &mut numbers);
-    let operations = capture_diff_slices(Algorithm::Myers, &old_numbers, &new_numbers);
+    let operations = compare(&window, &old_numbers, &new_numbers);
     let mut headings = Headings::of(window.above);
     let mut hunks = Vec::new();
     for group in group_diff_ops(operations, CONTEXT_LINES) {
@@ -52,6 +57,25 @@ pub(super) fn write_hunks(before: &[u8], after: &[u8], text: &mut Vec<u8>) -> Ve
         });
     }
     hunks
+}
+
+/// What leads from the lines of one side to those of the other.
+fn compare(window: &Window<'_>, old: &[usize], new: &[usize]) -> Vec<DiffOp> {
+    let (above, below) = (window.margin_above, window.margin_below);
+    let (old_end, new_end) = (old.len() - below, new.len() - below);
+    let mut operations: Vec<DiffOp> = Vec::new();
+    let mut add = |op: DiffOp| match (operations.last_mut(), op) {
+        (Some(DiffOp::Equal { len, .. }), DiffOp::Equal { len: more, .. }) => *len += more,
+        _ => operations.push(op),
+    };
+    if above > 0 {
+        add(DiffOp::Equal { old_index: 0, new_index: 0, len: above });
+    }
+    capture_diff(Algorithm::Myers, old, above..old_end, new, above..new_end).into_iter().for_each(&mut add);
+    if below > 0 {
+        add(DiffOp::Equal { old_index: old_end, new_index: new_end, len: below });
+    }
+    operations
 }
 
 fn write_group(group: &[DiffOp], old: &[&[u8]], new: &[&[u8]], text: &mut Vec<u8>) -> LineCounts {
@@ -100,10 +124,17 @@ impl<'a> Window<'a> {
         let tail = common_suffix(&before[start..], &after[start..]);
         let tail = tail - memchr::memchr(b'\n', &before[before.len() - tail..]).map_or(tail, |at| at + 1);
         let context = lines_below(&before[before.len() - tail..]);
-        let start = (0..CONTEXT_LINES).fold(start, |at, _| line_start(before, at.saturating_sub(1)));
+        let margin = lines_below(&before[before.len() - tail + context..]);
+        let below = tail - context - margin;
+        let above =
+            |start: usize| (0..CONTEXT_LINES).fold(start, |at, _| line_start(before, at.saturating_sub(1)));
+        let compared_at = above(start);
+        let start = above(compared_at);
         Self {
-            before: &before[start..before.len() - tail + context],
-            after: &after[start..after.len() - tail + context],
+            before: &before[start..before.len() - below],
+            after: &after[start..after.len() - below],
+            margin_above: split(&before[start..compared_at]).len(),
+            margin_below: split(&before[before.len() - below - margin..before.len() - below]).len(),
             above: &before[..start],
             lines_above: memchr::memchr_iter(b'\n', &before[..start]).count(),
         }
@@ -161,7 +192,42 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_change_that_moved_to_the_end_of_what_is_compared_has_its_context() {
+        let (between, below) = ("a\nb\nc\nd\ne\nf\ng\nh\n", "* two\n */\nend\nof\nfile\n");
+        let before = format!("0\n{between}x;\n}}\n\n/**\n{below}");
+        let after = format!("I\n{between}x;\n}}\n\n/**\n* one\ny;\n}}\n\n/**\n{below}");
+        let text = hunks(&before, &after);
+        assert!(text.ends_with("\n+/**\n * two\n  */\n end\n"), "{text}");
+    }
+
     proptest::proptest! {
+        #[test]
+        fn every_hunk_has_three_lines_around_it_unless_the_file_ends(
+            one in proptest::collection::vec(0_u8..3, 0..40), at in 0_usize..40, insert in proptest::collection::vec(0_u8..3, 0..9),
+            gone in 0_usize..4, first in proptest::bool::ANY,
+        ) {
+            let mut other = one.clone();
+            let at = at.min(one.len());
+            other.splice(at..(at + gone).min(one.len()), insert);
+            if let (true, Some(line)) = (first, other.first_mut()) {
+                *line += 1;
+            }
+            let file = |lines: &[u8]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+            let mut text = Vec::new();
+            let sections = write_hunks(file(&one).as_bytes(), file(&other).as_bytes(), &mut text);
+            for hunk in sections {
+                let said = String::from_utf8_lossy(&text[hunk.text.clone()]).into_owned();
+                let lines: Vec<&str> = said.lines().skip(1).collect();
+                let is_context = |line: &&&str| line.starts_with(' ');
+                let leading = lines.iter().take_while(is_context).count();
+                let trailing = lines.iter().rev().take_while(is_context).count();
+                let below = one.len() - hunk.before.above - hunk.before.count;
+                proptest::prop_assert!(leading == 3 || leading < 3 && hunk.before.above == 0, "{}", said);
+                proptest::prop_assert!(trailing == 3 || trailing < 3 && below == 0, "{}", said);
+            }
+        }
+
         #[test]
         fn what_two_files_have_in_common_is_what_a_plain_count_says(
             one in proptest::collection::vec(0_u8..2, 0..300), at in 0_usize..300, insert in proptest::bool::ANY,

@@ -6,7 +6,7 @@ use std::path::Path;
 use ambit_evidence::v1::{Body, ProjectBody};
 use ambit_git_export::{
     Author, BranchName, Bundle, Envelope, Evidence, ExportError, Mail, Message, NewFile, Parent, Source,
-    Standing, Written, limits as git_limits,
+    Standing, Written, limits as git_limits, write_whole,
 };
 use ambit_ids::{ByteCount, Digest, UnixMs, limits};
 use ambit_ports::store::StreamId;
@@ -204,7 +204,7 @@ impl Job {
 
     fn write(&self, source: &Source<'_>) -> Result<Value, ExportError> {
         let OutArg::Path(path) = &self.arguments.out else {
-            self.put(source, &mut std::io::stdout().lock())?;
+            write_whole(&mut std::io::stdout().lock(), |spool| self.put(source, spool))?;
             return Ok(Value::Null);
         };
         let mut file = NewFile::at(path)?;
