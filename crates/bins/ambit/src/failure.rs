@@ -199,6 +199,7 @@ pub(crate) fn exit_of(code: &str) -> u8 {
         | "IMAGE_NOT_FOUND"
         | "VOLUME_NOT_FOUND"
         | "CATALOG_NOT_FOUND"
+        | "IMPORT_REVISION_NOT_FOUND"
         | "MIRROR_COMMIT_NOT_FOUND"
         | "APPROVER_MISSING"
         | "CREDENTIAL_REFUSED" => exit::NOT_FOUND,
