@@ -57,16 +57,16 @@ const IMPORT_USAGE: &str = "ambit revision import [OPTIONS] <DIR>
 /// Imports as they are written.
 const IMPORT_EXAMPLES: &str = "\
 Examples:
-  ambit revision import .                          a directory, with what is not committed
-  ambit revision import --git .                    the commit that is checked out
-  ambit revision import --git ../shop --at v2.1    a branch, a tag, or a commit by its digits
-  ambit revision import --git https://example.com/shop.git --at 3f1c2ab --branch dev";
+  ambit revision import .          what stands here, committed or not
+  ambit revision import --git .    the commit that is checked out
+  ambit revision import --git ../shop --at v2.1
+  ambit revision import --git https://example.com/shop.git --at 3f1c2ab";
 
 /// Comparisons as they are written.
 const DIFF_EXAMPLES: &str = "\
 Examples:
-  ambit revision diff rev-1 rev-2                          what got better or worse from 1 to 2
-  ambit revision diff rev-1 rev-2 --patch | git apply      the same change to your work tree";
+  ambit revision diff rev-1 rev-2         what got better or worse in rev-2
+  ambit revision diff rev-1 rev-2 --patch | git apply";
 
 /// Runs coding agents as bounded, visible, revisioned jobs.
 ///
@@ -275,7 +275,7 @@ pub(crate) enum RevisionVerb {
 #[derive(Args, Debug)]
 #[command(after_help = DIFF_EXAMPLES)]
 pub(crate) struct DiffArgs {
-    /// The revision that is held against the other, such as `rev-1`.
+    /// The revision to compare with, such as `rev-1`.
     pub(crate) before: RevisionId,
     /// The revision whose gains and losses are told.
     pub(crate) after: RevisionId,

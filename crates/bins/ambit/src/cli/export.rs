@@ -12,7 +12,8 @@ use clap::{Args, ValueEnum};
 const EXAMPLES: &str = "\
 Examples, in a repository of yours:
   ambit revision export rev-1 --as mail --out - | git am
-  ambit revision export rev-1 --as bundle --onto \"$(git rev-parse HEAD)\" --out fix.bundle
+  ambit revision export rev-1 --as bundle --out fix.bundle \\
+      --onto \"$(git rev-parse HEAD)\"
   git fetch fix.bundle ambit/rev-1
   ambit revision export rev-1 --as directory --out fix";
 

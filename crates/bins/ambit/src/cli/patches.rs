@@ -4,35 +4,26 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// What both verbs answer.
-macro_rules! answers {
-    ($examples:literal) => {
-        concat!(
-            "The answer is one JSON object. Its `verdict` says applied, already-applied or refused, its `code`
-and `message` why. The exit code is 0 where it applies or stands there already, 4 where it is
-refused, and 2 where the command is wrong.
+/// What the verbs of patches answer, and how they are written.
+const ANSWER: &str = "\
+The answer is one JSON object: `verdict` says applied, already-applied or refused, `code` and `message` why. The exit code \
+is 0 where the patch applies or stands there already, 4 where it is refused, and 2 where the command is wrong.
 
 Examples:
-",
-            $examples
-        )
-    };
-}
+  ambit patch check --base . answer.txt    a diff, or the answer of a model
+  git diff main | ambit patch check --base ../shop -
+  ambit patch apply --base . --out ../changed answer.txt";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PatchVerb {
     /// Say whether a patch applies to a directory, and to what effect. Nothing is written.
-    #[command(after_help = answers!("\
-  ambit patch check --base . answer.txt                 a diff, or the answer of a model
-  git diff main | ambit patch check --base ../shop -    from a pipe"))]
+    #[command(after_help = ANSWER)]
     Check {
         #[command(flatten)]
         ground: GroundArgs,
     },
     /// Apply a patch to a directory and write the outcome to a new one. The directory itself is only read.
-    #[command(after_help = answers!("\
-  ambit patch apply --base . --out ../changed answer.txt
-  ambit patch apply --base . --out ../changed --changed-only answer.txt"))]
+    #[command(after_help = ANSWER)]
     Apply {
         #[command(flatten)]
         ground: GroundArgs,
@@ -74,7 +65,7 @@ pub(crate) enum TreeVerb {
     /// Say which tree an import of a directory would give. Nothing is kept.
     #[command(after_help = "\
 Example:
-  ambit tree digest .    the digest; how many files and bytes; what was left out as `.gitignore` says")]
+  ambit tree digest .    the digest, the files, the bytes, what was left out")]
     Digest {
         /// The directory.
         dir: PathBuf,
