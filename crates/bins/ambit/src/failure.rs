@@ -239,6 +239,8 @@ fn is_usage(code: &str) -> bool {
         "TRANSCRIPT_",
         "USAGE",
         "IMPORT_",
+        "MIRROR_BRANCH_",
+        "MIRROR_COMMIT_",
         "MIRROR_SOURCE_",
         "REQUEST_",
         "IMAGE_ARCHIVE_",
@@ -276,9 +278,6 @@ fn is_usage(code: &str) -> bool {
                 | "IMAGE_TOOL_COUNT"
                 | "IMAGE_TOOL_UNFIT"
                 | "IMAGE_TOO_LARGE"
-                | "MIRROR_BRANCH_MALFORMED"
-                | "MIRROR_COMMIT_AMBIGUOUS"
-                | "MIRROR_COMMIT_MALFORMED"
                 | "MIRROR_INCOMPLETE"
                 | "MIRROR_NOT_A_COMMIT"
                 | "POLICY_UNRESOLVED"
