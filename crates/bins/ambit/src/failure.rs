@@ -249,6 +249,7 @@ fn is_usage(code: &str) -> bool {
         "IMAGE_DOCUMENT_",
         "IMAGE_ENTRY_",
         "IMAGE_LAYER_",
+        "VOLUME_SOURCE_",
     ];
     families.iter().any(|family| code.starts_with(family))
         || matches!(
@@ -291,9 +292,6 @@ fn is_usage(code: &str) -> bool {
                 | "VOLUME_LOCK_MALFORMED"
                 | "VOLUME_NOT_PINNED"
                 | "VOLUME_SITE_PACKAGES"
-                | "VOLUME_SOURCE_OVERLAPS"
-                | "VOLUME_SOURCE_UNREADABLE"
-                | "VOLUME_SOURCE_UNSUPPORTED"
                 | "VOLUME_SPECIAL_FILE"
                 | "VOLUME_TOO_LARGE"
         )
