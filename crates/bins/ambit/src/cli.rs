@@ -29,12 +29,51 @@ pub(crate) const ORGANIZATION: (&str, &str) = ("AMBIT_ORG", "local");
 /// The variable that names the project, and the project where nothing does.
 pub(crate) const PROJECT: (&str, &str) = ("AMBIT_PROJECT", "default");
 
+/// What the exit codes mean, in the words of the README.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done; of a run: it completed
+  1    something in the program or the machine failed, or nobody drives the run
+  2    the command or a document was wrong, or does not fit how things stand
+  3    the run ended without its gates passing
+  4    the policy denied, a patch was refused, or what must be approved is not
+  5    a limit of the budget was reached
+  6    a person must decide, and nobody can be asked; the run waits
+  7    the run was cancelled
+  8    an approval was denied or ran out
+  9    the sandbox backend or a capability is not to be had
+  10   a trace or an image is refuted, or a revision is not eligible
+  11   not found, or not allowed
+  12   it could not be verified
+  129  the terminal was closed
+  130  interrupted from the keyboard
+  131  ended at once from the keyboard
+  143  asked to terminate";
+
+/// How a revision is imported.
+const IMPORT_USAGE: &str = "ambit revision import [OPTIONS] <DIR>
+       ambit revision import [OPTIONS] --git <DIR|URL> [--at <REV>]";
+
+/// Imports as they are written.
+const IMPORT_EXAMPLES: &str = "\
+Examples:
+  ambit revision import .          what stands here, committed or not
+  ambit revision import --git .    the commit that is checked out
+  ambit revision import --git ../shop --at v2.1
+  ambit revision import --git https://example.com/shop.git --at 3f1c2ab";
+
+/// Comparisons as they are written.
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  ambit revision diff rev-1 rev-2         what got better or worse in rev-2
+  ambit revision diff rev-1 rev-2 --patch | git apply";
+
 /// Runs coding agents as bounded, visible, revisioned jobs.
 ///
 /// An agent only proposes; a policy outside of it decides, gates run in a sandbox without a network, and everything that
 /// happened is kept as evidence.
 #[derive(Debug, Parser)]
-#[command(name = "ambit", version, max_term_width = 100)]
+#[command(name = "ambit", version, max_term_width = 100, after_long_help = EXIT_CODES)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -191,6 +230,7 @@ pub(crate) enum GateVerb {
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = IMPORT_USAGE, after_help = IMPORT_EXAMPLES)]
 pub(crate) struct RevisionImportArgs {
     /// The directory, as it is now.
     #[arg(required_unless_present = "git", conflicts_with = "git")]
@@ -199,14 +239,14 @@ pub(crate) struct RevisionImportArgs {
     /// ssh). Nothing of it is run.
     #[arg(long, value_name = "DIR|URL")]
     pub(crate) git: Option<PathBuf>,
-    /// The commit: a branch, a tag, or a commit by its digits; of a URL by its digits alone.
-    #[arg(long, value_name = "REV", default_value = "HEAD", conflicts_with = "dir")]
+    /// The commit: a branch, a tag, or four or more digits of the commit. A URL needs seven or more, and no name will do.
+    #[arg(long, value_name = "REV", default_value = "HEAD", conflicts_with = "dir", requires = "git")]
     pub(crate) at: Rev,
-    /// The branch of a URL that is searched where the commit cannot be asked for by name [default: main].
-    #[arg(long, value_name = "BRANCH", conflicts_with = "dir")]
+    /// The branch of a URL that is searched first where the URL does not hand out the commit by its digits [default: main].
+    #[arg(long, value_name = "BRANCH", conflicts_with = "dir", requires = "git")]
     pub(crate) branch: Option<String>,
     /// Leave submodules out instead of refusing them.
-    #[arg(long, conflicts_with = "dir")]
+    #[arg(long, conflicts_with = "dir", requires = "git")]
     pub(crate) without_submodules: bool,
 }
 
@@ -233,15 +273,16 @@ pub(crate) enum RevisionVerb {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = DIFF_EXAMPLES)]
 pub(crate) struct DiffArgs {
-    /// The one.
+    /// The revision to compare with, such as `rev-1`.
     pub(crate) before: RevisionId,
-    /// The other.
+    /// The revision whose gains and losses are told.
     pub(crate) after: RevisionId,
     /// Leave out the lines that differ.
     #[arg(long, conflicts_with = "patch")]
     pub(crate) stat: bool,
-    /// Write the patch that leads from the one to the other, and nothing else.
+    /// Write the patch that leads from BEFORE to AFTER, and nothing else.
     #[arg(long)]
     pub(crate) patch: bool,
 }

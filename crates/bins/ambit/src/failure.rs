@@ -199,6 +199,7 @@ pub(crate) fn exit_of(code: &str) -> u8 {
         | "IMAGE_NOT_FOUND"
         | "VOLUME_NOT_FOUND"
         | "CATALOG_NOT_FOUND"
+        | "IMPORT_REVISION_NOT_FOUND"
         | "MIRROR_COMMIT_NOT_FOUND"
         | "APPROVER_MISSING"
         | "CREDENTIAL_REFUSED" => exit::NOT_FOUND,
@@ -248,6 +249,7 @@ fn is_usage(code: &str) -> bool {
         "IMAGE_DOCUMENT_",
         "IMAGE_ENTRY_",
         "IMAGE_LAYER_",
+        "VOLUME_SOURCE_",
     ];
     families.iter().any(|family| code.starts_with(family))
         || matches!(
@@ -290,9 +292,6 @@ fn is_usage(code: &str) -> bool {
                 | "VOLUME_LOCK_MALFORMED"
                 | "VOLUME_NOT_PINNED"
                 | "VOLUME_SITE_PACKAGES"
-                | "VOLUME_SOURCE_OVERLAPS"
-                | "VOLUME_SOURCE_UNREADABLE"
-                | "VOLUME_SOURCE_UNSUPPORTED"
                 | "VOLUME_SPECIAL_FILE"
                 | "VOLUME_TOO_LARGE"
         )

@@ -8,7 +8,17 @@ use ambit_git_export::{Author, BranchName, ObjectName};
 use ambit_ids::RevisionId;
 use clap::{Args, ValueEnum};
 
+/// Exports as they are written, each with how it is taken.
+const EXAMPLES: &str = "\
+Examples, in a repository of yours:
+  ambit revision export rev-1 --as mail --out - | git am
+  ambit revision export rev-1 --as bundle --out fix.bundle \\
+      --onto \"$(git rev-parse HEAD)\"
+  git fetch fix.bundle ambit/rev-1
+  ambit revision export rev-1 --as directory --out fix";
+
 #[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct ExportArgs {
     /// The revision.
     pub(crate) revision: RevisionId,
@@ -18,11 +28,12 @@ pub(crate) struct ExportArgs {
     /// The file or directory, which must not exist. A mail goes to standard output with `-`.
     #[arg(long, short, value_name = "PATH")]
     pub(crate) out: OutArg,
-    /// The revision that a mail changes, or that a commit has the tree of [default: the one that this was made from].
+    /// The revision that a mail changes, or whose tree the commit of `--onto` has [default: the one that this was made
+    /// from; of an import none, so that a mail makes every file].
     #[arg(long, value_name = "REVISION")]
     pub(crate) base: Option<RevisionId>,
-    /// The commit in your repository that the branch of a bundle goes on from; its tree is that of the base [default:
-    /// none, and the branch begins a history of its own].
+    /// The commit in your repository that the branch of a bundle goes on from, by all 40 digits; its tree is that of the
+    /// base [default: none, and the branch begins a history of its own].
     #[arg(long, value_name = "COMMIT")]
     pub(crate) onto: Option<ObjectName>,
     /// Who the commit is from, as in `Ada Lovelace <ada@example.com>` [default: this program].

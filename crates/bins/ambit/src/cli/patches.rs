@@ -4,14 +4,26 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+/// What the verbs of patches answer, and how they are written.
+const ANSWER: &str = "\
+The answer is one JSON object: `verdict` says applied, already-applied or refused, `code` and `message` why. The exit code \
+is 0 where the patch applies or stands there already, 4 where it is refused, and 2 where the command is wrong.
+
+Examples:
+  ambit patch check --base . answer.txt    a diff, or the answer of a model
+  git diff main | ambit patch check --base ../shop -
+  ambit patch apply --base . --out ../changed answer.txt";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum PatchVerb {
     /// Say whether a patch applies to a directory, and to what effect. Nothing is written.
+    #[command(after_help = ANSWER)]
     Check {
         #[command(flatten)]
         ground: GroundArgs,
     },
     /// Apply a patch to a directory and write the outcome to a new one. The directory itself is only read.
+    #[command(after_help = ANSWER)]
     Apply {
         #[command(flatten)]
         ground: GroundArgs,
@@ -27,7 +39,8 @@ pub(crate) enum PatchVerb {
 /// What a patch is held against.
 #[derive(Args, Debug)]
 pub(crate) struct GroundArgs {
-    /// The patch: a file, or `-` for standard input.
+    /// The patch: a file, or `-` for standard input. Unified diffs, `*** Begin Patch` and search/replace blocks are
+    /// understood, in Markdown fences and with prose around them, too.
     #[arg(value_name = "PATCH")]
     pub(crate) patch: PathBuf,
     /// The directory that the patch is for.
@@ -50,6 +63,9 @@ pub(crate) struct AllArg {
 #[derive(Debug, Subcommand)]
 pub(crate) enum TreeVerb {
     /// Say which tree an import of a directory would give. Nothing is kept.
+    #[command(after_help = "\
+Example:
+  ambit tree digest .    the digest, the files, the bytes, what was left out")]
     Digest {
         /// The directory.
         dir: PathBuf,

@@ -10,6 +10,10 @@ use super::ProfileArg;
 /// The profile of a run whose start names none.
 pub(crate) const DEFAULT_PROFILE: &str = "secure-generation-v1";
 
+/// What only a run of a blueprint takes. Nothing is required of an option that conflicts with what is there, so that each
+/// is named.
+const OF_BLUEPRINT: [&str; 6] = ["blueprint", "digest", "base", "catalog", "profile", "request"];
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunVerb {
     /// Start a run and stay with it until it is over.
@@ -57,10 +61,10 @@ pub(crate) struct StartArgs {
     #[arg(value_name = "GOAL|NAME")]
     pub(crate) words: Option<String>,
     /// A name for the run of a goal. Starting twice under one name is one run.
-    #[arg(long, conflicts_with = "blueprint")]
+    #[arg(long, conflicts_with_all = OF_BLUEPRINT)]
     pub(crate) name: Option<RunName>,
     /// Agree to what a goal needs before its run can start: nothing is asked.
-    #[arg(long, short, conflicts_with = "blueprint")]
+    #[arg(long, short, conflicts_with_all = OF_BLUEPRINT)]
     pub(crate) yes: bool,
     /// The approved blueprint, in the place of a goal.
     #[arg(long, requires = "base")]
@@ -68,7 +72,7 @@ pub(crate) struct StartArgs {
     /// The digest of the blueprint that is meant [default: the newest that is registered].
     #[arg(long, requires = "blueprint")]
     pub(crate) digest: Option<Digest>,
-    /// The revision to start from, or a directory to import first.
+    /// The revision that a blueprint starts from, or a directory to import first. A goal starts from the work tree.
     #[arg(long, requires = "blueprint", value_name = "REV|DIR")]
     pub(crate) base: Option<String>,
     /// The catalog of commands to register first.

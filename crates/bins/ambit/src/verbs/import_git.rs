@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ambit_git_import::{Finding, ImportOptions, Imported, Rev, Submodules, import};
 use ambit_git_mirror::{BranchName, CommitName, Mirrors, Source, Wanted};
@@ -43,7 +43,7 @@ pub(crate) async fn run(context: &Context, services: &Services, asked: Asked) ->
     let options = ImportOptions { submodules, ..ImportOptions::default() };
     let imported = import(&dir, &at, &context.scope, services.blobs.as_ref(), options)
         .await
-        .map_err(|error| failure(error.code(), &error))?;
+        .map_err(|error| failure(error.code(), &error, &asked.source))?;
     let record = Import {
         tree: imported.tree.digest(),
         entries: imported.entries,
@@ -71,11 +71,16 @@ fn is_url(text: &str) -> bool {
     text.contains("://") || text.contains("::")
 }
 
+/// Whether a source is written as `host:path`, which is no URL.
+fn names_host(source: &Path) -> bool {
+    source.to_str().and_then(|text| text.split('/').next()).is_some_and(|first| first.contains(':'))
+}
+
 /// Fetches a commit into the mirror of its source, and answers where it can be read then.
 async fn obtain(context: &Context, url: &str, asked: &Asked) -> Result<(PathBuf, Rev), Failure> {
     let name = CommitName::parse(&asked.at.to_string()).map_err(|error| {
         Failure::of(error.code(), &error)
-            .help("a branch may move while it is fetched: name the commit with `--at`")
+            .help("`git ls-remote URL` tells the commit of each branch: name one with `--at`, since a branch may move")
     })?;
     let source = Source::parse(url).map_err(|error| Failure::of(error.code(), &error))?;
     let mut wanted = Wanted::new(name);
@@ -98,9 +103,11 @@ pub(crate) fn commit_of(source: &str) -> Option<&str> {
     source.strip_prefix(SOURCE)
 }
 
-fn failure(code: &'static str, error: &ambit_git_import::ImportError) -> Failure {
+fn failure(code: &'static str, error: &ambit_git_import::ImportError, source: &Path) -> Failure {
     let failure = Failure::of(code, error);
     match code {
+        "IMPORT_NOT_A_REPOSITORY" if names_host(source) => failure
+            .help("a repository on another machine is named by a URL, as in ssh://git@example.com/shop.git"),
         "IMPORT_SUBMODULE" => failure.help("`--without-submodules` leaves them out; they are listed then"),
         _ => failure,
     }

@@ -299,6 +299,8 @@ fn a_command_line_that_is_none_is_told_like_every_other_failure_and_obeyed_by_no
         (&["run"], "USAGE_MISSING_COMMAND"),
         (&["run", "show"], "USAGE_MISSING_ARGUMENT"),
         (&["run", "start", "--max-steps", "many"], "USAGE_VALUE"),
+        (&["run", "start", "goal", "--base", "rev-0"], "USAGE_MISSING_ARGUMENT"),
+        (&["run", "start", "goal", "--base", "rev-0", "--name", "named"], "USAGE_CONFLICT"),
         (&["revision", "export", "rev-0", "--branch", "a..b"], "USAGE_VALUE"),
         (&["revision", "export", "rev-0", "--onto", "main"], "USAGE_VALUE"),
         (&["revision", "export", "rev-0", "--author", "ada"], "USAGE_VALUE"),

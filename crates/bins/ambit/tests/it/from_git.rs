@@ -58,6 +58,12 @@ fn a_commit_is_imported_by_name_and_shown_again() {
     assert_eq!(left_out.json()["findings"][0]["path"], "lib");
     let wrong = project.ambit(["revision", "import", "--git", "repository", "--at", "HEAD~1"]);
     assert_eq!(wrong.code, 2, "{}", wrong.err);
+    let absent = project.ambit(["revision", "import", "--git", "repository", "--at", "absent", "--json"]);
+    assert_eq!((absent.code, absent.code_of_failure().as_str()), (11, "IMPORT_REVISION_NOT_FOUND"));
+    let elsewhere = project.ambit(["revision", "import", "--git", "git@example.com:shop.git"]);
+    assert!(elsewhere.code == 2 && elsewhere.err.contains("ssh://git@example.com/"), "{}", elsewhere.err);
+    let lonely = project.ambit(["revision", "import", "--at", "main"]);
+    assert!(lonely.code == 2 && lonely.err.contains("--git"), "{}", lonely.err);
     assert_eq!(project.ambit(["revision", "import", "repository", "--at", "main"]).code, 2);
     assert_eq!(project.ambit(["revision", "import"]).code, 2);
 }

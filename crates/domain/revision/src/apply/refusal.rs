@@ -127,14 +127,14 @@ pub enum Reason {
     #[error("the patch would leave it as it is")]
     NoEffect,
     /// The file is to be removed and holds other lines than the patch removes.
-    #[error("it is to be removed and holds other lines than the patch removes: {0}")]
+    #[error("it is to be removed and holds other lines than those of {0}")]
     DeletePartial(Box<Mismatch>),
     /// The lines of a hunk stand nowhere in the file.
-    #[error("{0}")]
+    #[error("it does not have the lines of {0}")]
     ContextMismatch(Box<Mismatch>),
     /// The lines of a hunk do not stand where it says, or it does not say, and they stand at several places.
     #[error(
-        "hunk {hunk} does not state the line where it stands and fits at {}; state the right one or give it more context",
+        "hunk {hunk} does not state the line where it stands and fits at {}; give it more context, or state its line in a unified diff",
         Candidates(lines)
     )]
     AmbiguousPlace {
@@ -241,7 +241,11 @@ impl fmt::Display for Mismatch {
             side.as_ref().map_or_else(|| "the end".to_owned(), |line| format!("\"{}\"", line.as_str()))
         };
         let (expected, found) = (side(&self.expected), side(&self.found));
-        write!(f, "hunk {} parts at line {}: it has {expected}, the file has {found}", self.hunk, self.line)?;
+        write!(
+            f,
+            "hunk {}, which part from it at line {}: there the hunk has {expected}, the file has {found}",
+            self.hunk, self.line
+        )?;
         if !self.candidates.is_empty() {
             write!(f, "; it may be meant for {}", Candidates(&self.candidates))?;
         }

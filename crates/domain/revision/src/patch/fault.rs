@@ -111,11 +111,14 @@ pub enum PatchFault {
     /// A hunk without lines.
     #[error("the hunk has no lines")]
     HunkEmpty,
-    /// The counts do not fit the body, and the body could end at two places.
-    #[error("the line counts of the hunk are wrong, and it cannot be told where its body ends")]
+    /// The body could end at two places: the counts do not fit it, or what stands below it looks like a line of it.
+    #[error(
+        "it cannot be told whether the hunk has this line: its line counts are wrong, or text below it looks like one of its \
+         lines; count them rightly, and leave that text out"
+    )]
     HunkAmbiguous,
     /// A line of a hunk starts with none of space, `+`, `-` and `\`.
-    #[error("the line starts with none of space, `+`, `-` and `\\`")]
+    #[error("the line starts with none of space, `+`, `-` and `\\`; start a line of context with a space")]
     BodyLine,
     /// The patch ends within a hunk and within a line.
     #[error("the patch ends in the middle of a hunk; propose it whole")]

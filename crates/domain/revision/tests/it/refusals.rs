@@ -178,8 +178,8 @@ fn a_mismatch_says_where_it_parts_and_shows_it_safely() {
     });
     assert_eq!(
         text.unwrap_err(),
-        "a.txt: hunk 1 parts at line 4: it has \"four\\n\", the file has \"four \\u{1b}[31m\\n\"; it may be meant for \
-         line 3. Nothing was changed"
+        "a.txt: it does not have the lines of hunk 1, which part from it at line 4: there the hunk has \"four\\n\", the \
+         file has \"four \\u{1b}[31m\\n\"; it may be meant for line 3. Nothing was changed"
     );
 }
 

@@ -39,18 +39,22 @@ pub(super) async fn run(
             .await
             .map_err(|error| Failure::of(error.code(), &error))?;
         warn(context, &known);
-        return Ok(answer(told, json!({"out": out}), out));
+        return Ok(answer(told, json!({"out": out}), out, ""));
     }
     let base = match arguments.base.or(known.parent) {
         Some(base) => Some(load(context, services, find(context, services, base).await?.tree).await?),
         None => None,
     };
     let envelope = envelope(context, services, &arguments, &known, base.as_ref(), &tree).await?;
+    let form = arguments.form;
     let job = Job { arguments, tree, base, envelope };
     let (out, made) = job.run(context, services).await?;
     warn(context, &known);
     match out {
-        OutArg::Path(out) => Ok(answer(told, made, &out)),
+        OutArg::Path(out) => {
+            let take = taken(form, &made, &out);
+            Ok(answer(told, made, &out, &take))
+        }
         OutArg::Standard => Ok(Answer::new("", told).verbatim()),
     }
 }
@@ -89,13 +93,26 @@ fn check(context: &Context, arguments: &ExportArgs) -> Result<(), Failure> {
     }
 }
 
-fn answer(mut told: Value, made: Value, out: &Path) -> Answer {
+/// How what was written is taken into a repository, as a line of the page; nothing where a shell would read its name
+/// otherwise.
+fn taken(form: FormArg, made: &Value, out: &Path) -> String {
+    let (out, branch) = (out.to_str().unwrap_or_default(), made["branch"].as_str().unwrap_or_default());
+    let is_plain = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-".contains(&b));
+    match form {
+        _ if out.starts_with('-') || !is_plain(out) || !is_plain(branch) => String::new(),
+        FormArg::Mail => format!("take   git am {out}\n"),
+        FormArg::Bundle => format!("take   git fetch {out} {branch}\n"),
+        FormArg::Directory => String::new(),
+    }
+}
+
+fn answer(mut told: Value, made: Value, out: &Path, take: &str) -> Answer {
     if let (Value::Object(told), Value::Object(made)) = (&mut told, made) {
         told.extend(made);
     }
     let commit = told["commit"].as_str().map(|commit| format!("commit {commit}\n")).unwrap_or_default();
     let revision = told["revision"].as_str().unwrap_or_default();
-    Answer::new(format!("{revision} is written to {}\n{commit}", out.display()), told)
+    Answer::new(format!("{revision} is written to {}\n{commit}{take}", out.display()), told)
 }
 
 async fn envelope(

@@ -116,7 +116,9 @@ fn read_hunk(lines: &[&[u8]], at: usize, number: usize) -> Result<(Hunk, usize),
     let is_body = |line: &&[u8]| matches!(line, [b' ' | b'-' | b'+', ..]) || is_blank(line);
     let end = start + lines[start..].iter().take_while(|line| is_body(line)).count();
     if end < lines.len() && !starts(lines, end, b"@@") && !starts(lines, end, b"*** ") {
-        let fault = PatchFault::BeginPatch("the line starts with none of space, `+` and `-`");
+        let fault = PatchFault::BeginPatch(
+            "the line starts with none of space, `+` and `-`; start a line of context with a space",
+        );
         return Err(PatchError::at(end, fault));
     }
     let ends_file = starts(lines, end, b"*** End of File");
