@@ -215,6 +215,7 @@ pub(super) const EDGES: &[Edges] = &[
 pub(super) const DEV_EDGES: &[Edges] = &[
     ("ambit-agent-models", &["ambit-run"]),
     ("ambit-broker", &["ambit-source-directory"]),
+    ("ambit-git-export", &["ambit-blobs", "ambit-git-import"]),
     ("ambit-git-import", &["ambit-blobs"]),
     ("ambit-images", &["ambit-gates", "ambit-runtime-system", "ambit-sandbox-linux"]),
     ("ambit-orchestrator", &["ambit-policy-rules"]),

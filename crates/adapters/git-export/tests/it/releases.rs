@@ -1,18 +1,22 @@
-//! Every release of three packages, one after the other: as a patch, and as mail that git takes.
+//! Every release of three packages, one after the other: as a patch, as mail that git takes, and imported again.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use ambit_revision::{FileKind, apply, diff, parse};
+use ambit_blobs::DirectoryBlobs;
+use ambit_git_import::{ImportOptions, import};
+use ambit_ids::Scope;
+use ambit_revision::{FileKind, Tree, apply, diff, parse};
+use tempfile::TempDir;
 
 use crate::repository::{Repository, is_git_here};
 use crate::world::{Entry, World, contents, envelope, mail};
 
 const PACKAGES: [&str; 3] = ["debug", "minimist", "shell-quote"];
 /// Steps from one release to the next, of all packages together.
-const STEPS: usize = 140;
+const STEPS: usize = 130;
 
 /// What `cargo xtask test --install` puts there, if it is what the lock pins.
 fn installed() -> Option<PathBuf> {
@@ -67,6 +71,17 @@ fn assert_patch_leads(before: &World, after: &World) {
     assert_eq!(applied.canonical.digest, found.digest);
 }
 
+/// The tree of a commit, read from the repository itself.
+fn imported(clone: &Repository, commit: &str) -> Tree {
+    let place = TempDir::new().unwrap();
+    let blobs = DirectoryBlobs::open(place.path()).unwrap();
+    let scope = Scope { organization: "local".parse().unwrap(), project: "releases".parse().unwrap() };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let rev = commit.parse().unwrap();
+    let import = import(&clone.path(""), &rev, &scope, &blobs, ImportOptions::default());
+    runtime.block_on(import).unwrap().tree
+}
+
 #[test]
 fn every_release_goes_through_a_patch_and_through_the_mail() {
     let Some(place) = installed() else { return };
@@ -91,9 +106,10 @@ fn every_release_goes_through_a_patch_and_through_the_mail() {
             steps += 1;
         }
         clone.git(["am", "--quiet"], &mailbox);
-        for (back, after) in arrived.iter().rev().enumerate() {
-            let commit = format!("HEAD~{back}");
-            assert_eq!(clone.world(&commit).tree, after.tree, "{package}, {back} before the last");
+        let commits = clone.says(["rev-list", "HEAD"]);
+        for (commit, after) in commits.lines().zip(arrived.iter().rev()) {
+            assert_eq!(clone.world(commit).tree, after.tree, "{package}, {commit} as git tells it");
+            assert_eq!(imported(&clone, commit), after.tree, "{package}, {commit} as it is imported");
         }
         clone.assert_is("HEAD", &releases.last().unwrap().tree, package);
     }

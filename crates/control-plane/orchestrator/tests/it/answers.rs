@@ -155,9 +155,9 @@ fn a_proposal_that_does_not_fit_a_record_does_not_stop_the_run_for_ever() {
         let world = World::build(Setup::standard(), Arc::new(OneEngine(Arc::new(Wordy)))).await;
         let agent = world.agent(|turn| match turn.proposals() {
             0 => {
-                // Control characters are told by escapes, and those of a path are escaped twice.
+                // Control characters are told by escapes, and so are bytes of a path that are none, twice.
                 let mut search = turn.search(&"\u{1}".repeat(limits::AGENT_TEXT_BYTES));
-                search["input"]["under"] = json!(["\\x01".repeat(250).as_str(); 4].join("/"));
+                search["input"]["under"] = json!(["\\xff".repeat(250).as_str(); 4].join("/"));
                 Reply::Say(search)
             }
             _ => Reply::Finished,
