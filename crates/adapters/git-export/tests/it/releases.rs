@@ -78,7 +78,8 @@ fn imported(clone: &Repository, commit: &str) -> Tree {
     let scope = Scope { organization: "local".parse().unwrap(), project: "releases".parse().unwrap() };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let rev = commit.parse().unwrap();
-    let import = import(&clone.path(""), &rev, &scope, &blobs, ImportOptions::default());
+    let dir = clone.path("");
+    let import = import(&dir, &rev, &scope, &blobs, ImportOptions::default());
     runtime.block_on(import).unwrap().tree
 }
 
