@@ -74,7 +74,7 @@ fn assert_patch_leads(before: &World, after: &World) {
 /// The tree of a commit, read from the repository itself.
 fn imported(clone: &Repository, commit: &str) -> Tree {
     let place = TempDir::new().unwrap();
-    let blobs = DirectoryBlobs::open(place.path()).unwrap();
+    let blobs = DirectoryBlobs::open(&place.path().join("blobs")).unwrap();
     let scope = Scope { organization: "local".parse().unwrap(), project: "releases".parse().unwrap() };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let rev = commit.parse().unwrap();

@@ -33,7 +33,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "REVISION")]
     pub(crate) base: Option<RevisionId>,
     /// The commit in your repository that the branch of a bundle goes on from, by all 40 digits; its tree is that of the
-    /// base [default: none, and the branch begins a history of its own].
+    /// base [default: the commit that the base was imported from; else none, and the branch begins a history of its own].
     #[arg(long, value_name = "COMMIT")]
     pub(crate) onto: Option<ObjectName>,
     /// Who the commit is from, as in `Ada Lovelace <ada@example.com>` [default: this program].

@@ -14,6 +14,8 @@ use crate::verbs::revision::register;
 
 /// What the source of an import begins with where it is a commit, whose name follows.
 const SOURCE: &str = "git:";
+/// The same, where submodules of the commit were left out: its tree is another than that of the revision.
+const SOURCE_IN_PART: &str = "git-in-part:";
 
 /// The findings that are told on a page; all of them are in the answer for programs.
 const SHOWN: usize = 10;
@@ -47,7 +49,7 @@ pub(crate) async fn run(context: &Context, services: &Services, asked: Asked) ->
     let record = Import {
         tree: imported.tree.digest(),
         entries: imported.entries,
-        source: format!("{SOURCE}{}", imported.commit),
+        source: format!("{}{}", if is_whole(&imported) { SOURCE } else { SOURCE_IN_PART }, imported.commit),
     };
     let (revision, tree) = register(context, services, record).await?;
     let text = format!(
@@ -100,7 +102,17 @@ async fn obtain(context: &Context, url: &str, asked: &Asked) -> Result<(PathBuf,
 
 /// The commit that an import came from; `None` where it came from elsewhere.
 pub(crate) fn commit_of(source: &str) -> Option<&str> {
+    source.strip_prefix(SOURCE_IN_PART).or_else(|| whole_commit_of(source))
+}
+
+/// The commit that has the very tree of an import; `None` where there is none.
+pub(crate) fn whole_commit_of(source: &str) -> Option<&str> {
     source.strip_prefix(SOURCE)
+}
+
+fn is_whole(imported: &Imported) -> bool {
+    let left_out = |finding: &Finding| matches!(finding, Finding::Submodule { .. });
+    imported.more_findings == 0 && !imported.findings.iter().any(left_out)
 }
 
 fn failure(code: &'static str, error: &ambit_git_import::ImportError, source: &Path) -> Failure {

@@ -118,3 +118,45 @@ fn a_commit_of_a_url_is_imported_through_a_mirror() {
     let refused = project.ambit(words);
     assert_eq!((refused.code, refused.out.as_str()), (2, ""), "{}", refused.err);
 }
+
+#[test]
+fn a_bundle_goes_on_from_the_commit_that_its_base_came_from() {
+    let project = Project::empty();
+    let repository = project.path("repository");
+    std::fs::create_dir(&repository).unwrap();
+    git(&repository, &["init", "--quiet", "--initial-branch=main"]);
+    std::fs::write(repository.join("file"), "one\n").unwrap();
+    git(&repository, &["add", "file"]);
+    git(&repository, &["commit", "--quiet", "--message", "one"]);
+    let commit = git(&repository, &["rev-parse", "HEAD"]);
+    let base = project.ambit(["revision", "import", "--git", "repository", "--json"]).well().json();
+    std::fs::create_dir(project.path("changed")).unwrap();
+    project.write("changed/file", "two\n");
+    let changed = project.ambit(["revision", "import", "changed", "--json"]).well().json();
+    let [base, changed] = [&base, &changed].map(|answer| answer["revision"].as_str().unwrap());
+
+    let export = |revision: &str, base: &str, out: &str| {
+        let words =
+            ["revision", "export", revision, "--base", base, "--as", "bundle", "--out", out, "--json"];
+        project.ambit(words).well().json()
+    };
+    assert_eq!(export(changed, base, "on.bundle")["onto"], commit);
+    git(&repository, &["fetch", "--quiet", "../on.bundle", &format!("ambit/{changed}")]);
+    assert_eq!(git(&repository, &["rev-parse", "FETCH_HEAD~1"]), commit);
+    assert_eq!(git(&repository, &["show", "FETCH_HEAD:file"]), "two");
+    // A base that came from a directory is no commit.
+    assert_eq!(export(base, changed, "apart.bundle")["onto"], serde_json::Value::Null);
+
+    // Nor is one that lacks what the commit has.
+    git(&repository, &["update-index", "--add", "--cacheinfo", &format!("160000,{commit},lib")]);
+    git(&repository, &["commit", "--quiet", "--message", "with a submodule"]);
+    let part = project.ambit(["revision", "import", "--git", "repository", "--without-submodules", "--json"]);
+    let part = part.well().json();
+    assert_eq!(
+        export(changed, part["revision"].as_str().unwrap(), "part.bundle")["onto"],
+        serde_json::Value::Null
+    );
+    let shown =
+        project.ambit(["revision", "show", part["revision"].as_str().unwrap(), "--json"]).well().json();
+    assert_eq!(shown["commit"], part["commit"]);
+}

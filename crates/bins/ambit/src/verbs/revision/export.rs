@@ -21,11 +21,12 @@ use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::input_file::read_bytes;
+use crate::verbs::import_git::whole_commit_of;
 
 pub(super) async fn run(
     context: &Context,
     services: &Services,
-    arguments: ExportArgs,
+    mut arguments: ExportArgs,
 ) -> Result<Answer, Failure> {
     check(context, &arguments)?;
     let known = find(context, services, arguments.revision).await?;
@@ -42,7 +43,12 @@ pub(super) async fn run(
         return Ok(answer(told, json!({"out": out}), out, ""));
     }
     let base = match arguments.base.or(known.parent) {
-        Some(base) => Some(load(context, services, find(context, services, base).await?.tree).await?),
+        Some(base) => {
+            let base = find(context, services, base).await?;
+            let came_from = base.source.as_deref().and_then(whole_commit_of);
+            arguments.onto = arguments.onto.or_else(|| came_from.and_then(|commit| commit.parse().ok()));
+            Some(load(context, services, base.tree).await?)
+        }
         None => None,
     };
     let envelope = envelope(context, services, &arguments, &known, base.as_ref(), &tree).await?;
@@ -250,7 +256,7 @@ impl Job {
         let bundled = bundle.write(source, out)?;
         Ok(json!({
             "commit": bundled.commit.to_string(), "gitTree": bundled.tree.to_string(), "objects": bundled.objects,
-            "branch": branch.as_str(),
+            "branch": branch.as_str(), "onto": self.arguments.onto.map(|commit| commit.to_string()),
         }))
     }
 }
