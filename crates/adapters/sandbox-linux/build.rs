@@ -20,6 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let program = out.join(PROGRAM);
     println!("cargo::rerun-if-changed=guest");
+    println!("cargo::rerun-if-changed=../../mechanisms/system-calls/src");
     // The versions that the guest is built from stand there as well.
     println!("cargo::rerun-if-changed=../../../Cargo.lock");
     println!("cargo::rustc-env=SANDBOX_GUEST={}", program.display());

@@ -1,6 +1,6 @@
 //! Content-addressed bytes: patches, outputs, file contents, trees, documents.
 
-use ambit_ids::{ByteCount, Digest, Scope};
+use ambit_ids::{ByteCount, Content, Digest, Scope};
 use async_trait::async_trait;
 use bytes::Bytes;
 
@@ -9,8 +9,8 @@ use bytes::Bytes;
 /// - A blob MUST be durable before [`put`](Self::put) or [`finish`](BlobWriter::finish) answers: a record may cite it
 ///   in the next commit.
 /// - Putting the same bytes twice MUST succeed and store them once.
-/// - [`get`](Self::get) MUST compare the digest of what it read and MUST answer [`BlobError::Corrupt`] where it
-///   differs; it never hands out bytes that are not the ones asked for.
+/// - [`get`](Self::get) and [`get_many`](Self::get_many) MUST compare the digest of what they read and MUST answer
+///   [`BlobError::Corrupt`] where it differs; they never hand out bytes that are not the ones asked for.
 /// - A blob of one scope MUST NOT be readable through another, not even by its digest, and asking for it MUST answer
 ///   exactly as for a digest that never existed.
 /// - The digest is of the plaintext. An implementation may keep the bytes compressed or encrypted.
@@ -29,6 +29,16 @@ pub trait BlobStore: Send + Sync {
 
     /// The bytes of `digest`, refused where they are more than `limit`.
     async fn get(&self, scope: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError>;
+
+    /// The bytes of each of `digests`, one answer for each and in their order. Each answer MUST be the one that
+    /// [`get`](Self::get) would give by itself. A store for which many cost as much as each alone answers
+    /// [`one_after_another`].
+    async fn get_many(
+        &self,
+        scope: &Scope,
+        digests: &[Digest],
+        limit: ByteCount,
+    ) -> Vec<Result<Content, BlobError>>;
 
     /// Whether the blob exists in `scope`.
     async fn contains(&self, scope: &Scope, digest: Digest) -> Result<bool, BlobError>;
@@ -55,12 +65,34 @@ pub trait BlobBatch: Send + Sync {
     /// Adds `bytes`.
     async fn put(&self, bytes: Bytes) -> Result<Digest, BlobError>;
 
+    /// Adds several, and answers their digests in the same order, for less than one after the other costs. Where it
+    /// fails, some of them may belong to the batch.
+    async fn put_all(&self, contents: Vec<Bytes>) -> Result<Vec<Digest>, BlobError>;
+
     /// Starts a blob whose size and digest are not known yet. It belongs to the batch once it is finished. Where the
     /// batch was finished before, it MUST be durable at once or be refused.
     async fn create(&self) -> Result<Box<dyn BlobWriter>, BlobError>;
 
     /// Makes every blob of the batch durable.
     async fn finish(self: Box<Self>) -> Result<(), BlobError>;
+}
+
+/// Each of some blobs as a store reads it alone. Whatever the store hands out, it is held against its digest.
+pub async fn one_after_another(
+    store: &dyn BlobStore,
+    scope: &Scope,
+    digests: &[Digest],
+    limit: ByteCount,
+) -> Vec<Result<Content, BlobError>> {
+    let mut answers = Vec::with_capacity(digests.len());
+    for digest in digests {
+        let content = store.get(scope, *digest, limit).await.map(|bytes| Content::of(bytes.into()));
+        answers.push(match content {
+            Ok(content) if content.digest() != *digest => Err(BlobError::Corrupt(*digest)),
+            answer => answer,
+        });
+    }
+    answers
 }
 
 /// A batch in which each blob is stored at once, as if there were none.
@@ -81,6 +113,14 @@ impl<'a> OneByOne<'a> {
 impl BlobBatch for OneByOne<'_> {
     async fn put(&self, bytes: Bytes) -> Result<Digest, BlobError> {
         self.store.put(&self.scope, bytes).await
+    }
+
+    async fn put_all(&self, contents: Vec<Bytes>) -> Result<Vec<Digest>, BlobError> {
+        let mut digests = Vec::with_capacity(contents.len());
+        for bytes in contents {
+            digests.push(self.put(bytes).await?);
+        }
+        Ok(digests)
     }
 
     async fn create(&self) -> Result<Box<dyn BlobWriter>, BlobError> {

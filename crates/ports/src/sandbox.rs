@@ -5,6 +5,10 @@ mod execution;
 mod lease;
 mod manifest;
 mod receipt;
+mod scan;
+mod shown;
+mod signs;
+mod tap;
 
 use ambit_ids::BackendId;
 use ambit_run::StopReason;
@@ -14,15 +18,19 @@ use crate::AbortSignal;
 
 pub use error::SandboxError;
 pub use execution::{
-    BatchFile, BatchFileKind, DeclaredOutput, ExecutionObservation, ExportedOutput, FileBatch, FileReceipt,
-    NamedCommand, OutputCapture, OutputRefusal, RefusedOutput,
+    BatchFile, BatchFileKind, CommandUnfit, DeclaredOutput, ExecutionObservation, ExportedOutput, FileBatch,
+    FileReceipt, NamedCommand, OutputCapture, OutputRefusal, RefusedOutput,
 };
 pub use lease::{Fixture, Lives, SandboxLease, SandboxSpec};
 pub use manifest::{
-    Cancellation, CapabilityManifest, Egress, Enforcer, Isolation, LimitEnforcement, ManifestVersion,
-    MissingFeature, Preview, Probe, ProbeFamily, ProviderAudit, SecretDelivery,
+    Advisory, Cancellation, CapabilityManifest, Egress, Enforcer, Isolation, LimitEnforcement,
+    ManifestVersion, MissingFeature, Preview, Probe, ProbeFamily, ProviderAudit, SecretDelivery,
 };
 pub use receipt::{CancellationReceipt, DestructionReceipt, PreviewGrant, PreviewPolicy, RevocationReceipt};
+pub use scan::{Found, LeakScan, Maker, Surface, Survey, Unseen};
+pub use shown::{begun_at_end, continued_at_start, shown};
+pub use signs::{EscapeSigns, RefusedCall};
+pub use tap::{Flow, OutputStream, Sight, Tap, Watcher};
 
 /// A backend, by its eight verbs.
 ///
@@ -35,8 +43,12 @@ pub use receipt::{CancellationReceipt, DestructionReceipt, PreviewGrant, Preview
 /// - [`execute_named`](Self::execute_named) MUST run the command on a private, writable view of exactly the tree that
 ///   the command names, pristine for every execution, and MUST leave no process of it behind when it answers. The
 ///   executions of one lease MAY run one after the other.
+/// - A command that does not pass [`NamedCommand::check`] MUST be refused before anything is done for it, and one that does
+///   MUST be started, whatever the size of its arguments and variables.
 /// - A command MUST see, below `/volumes`, the volumes that it names and no others, each read-only, each held against its
 ///   digest before the sandbox is made. Where one is named `node_modules`, `/node_modules` MUST lead to it.
+/// - Where a command has a [`Tap`], what is kept of each stream MUST be poured into it as it arrives, and what is observed MUST
+///   be the same as without one, whatever becomes of the watcher.
 /// - How a command ended MUST come from the wait status and the supervisor, and from nothing that the command can write.
 /// - A control that the manifest claims and that cannot be put in place at allocation or execution MUST make the verb
 ///   fail. There is no weaker fallback that the manifest does not name.

@@ -2,12 +2,15 @@
 //!
 //! The protocol of a child. It writes `ready`, or `absent` and a reason. Then for each line `op` that it reads it does
 //! the operation once and writes one line: the nanoseconds that it took, and any number of `name=count`, all separated
-//! by single spaces. It ends when its input ends.
+//! by single spaces. For a line `run` with a script behind it, whose own ends of lines are carriage returns, it runs that where
+//! it would run a program, and writes the line that this prints; or an empty one where it runs none. It ends when its input
+//! ends.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,6 +25,11 @@ pub(super) struct Sample {
 
 pub(super) trait Arm {
     fn operate(&mut self) -> Result<Sample, Failure>;
+
+    /// Runs a script of a shell in it, and answers the line that this prints; `None` where the arm is no place for one.
+    fn run(&mut self, _script: &str) -> Result<Option<String>, Failure> {
+        Ok(None)
+    }
 
     /// What it and its ended children have written so far, to files, pipes and sockets alike, where that can be told.
     fn written_bytes(&self) -> Option<u64> {
@@ -48,7 +56,7 @@ impl<F: FnMut() -> Result<(), Failure>> Arm for Closure<F> {
 }
 
 /// How long an arm has for putting away what it made, once it is asked nothing more.
-const PUT_AWAY: Duration = Duration::from_secs(20);
+const PUT_AWAY: Duration = Duration::from_secs(120);
 
 /// An arm in another process. It is ended with this value.
 pub(super) struct Process {
@@ -56,8 +64,13 @@ pub(super) struct Process {
     child: Child,
     /// `None` once it is asked nothing more.
     questions: Option<ChildStdin>,
-    answers: BufReader<ChildStdout>,
+    answers: mpsc::Receiver<io::Result<String>>,
+    /// Whether it understands more than to operate.
+    runs_scripts: bool,
 }
+
+/// The longest that an arm is waited for.
+const ANSWERS: Duration = Duration::from_secs(180);
 
 impl Process {
     /// Starts the child and reads whether it is ready. A program that is not installed is an absent arm.
@@ -72,10 +85,11 @@ impl Process {
             Err(cause) => return Err(Failure::caused(format!("could not start the arm {name}"), cause)),
         };
         let questions = child.stdin.take();
-        let answers = BufReader::new(child.stdout.take().ok_or_else(died)?);
-        let mut process = Self { name: name.to_owned(), child, questions, answers };
+        let answers = lines(child.stdout.take().ok_or_else(died)?);
+        let mut process = Self { name: name.to_owned(), child, questions, answers, runs_scripts: false };
         let first = process.line()?;
-        if first == "ready" {
+        process.runs_scripts = first == READY_FOR_SCRIPTS;
+        if first == "ready" || process.runs_scripts {
             return Ok(Start::Ready(Box::new(process)));
         }
         match first.strip_prefix("absent ") {
@@ -85,25 +99,61 @@ impl Process {
     }
 
     fn line(&mut self) -> Result<String, Failure> {
-        let mut line = String::new();
-        let unread = |cause| Failure::caused(format!("the arm {} cannot be read", self.name), cause);
-        self.answers.read_line(&mut line).map_err(unread)?;
-        match line.strip_suffix('\n') {
-            Some(line) => Ok(line.to_owned()),
-            None => Err(Failure::new(format!("the arm {} ended without an answer", self.name))),
+        match self.answers.recv_timeout(ANSWERS) {
+            Ok(Ok(line)) => Ok(line),
+            Ok(Err(cause)) => Err(Failure::caused(format!("the arm {} cannot be read", self.name), cause)),
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                Err(Failure::new(format!("the arm {} ended without an answer", self.name)))
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                Err(Failure::new(format!("the arm {} did not answer within {ANSWERS:?}", self.name)))
+            }
         }
     }
-}
 
-impl Arm for Process {
-    fn operate(&mut self) -> Result<Sample, Failure> {
+    fn ask(&mut self, question: &str) -> Result<String, Failure> {
         let unasked = |cause| Failure::caused(format!("the arm {} cannot be asked", self.name), cause);
         let Some(questions) = &mut self.questions else {
             return Err(Failure::new(format!("the arm {} is asked nothing more", self.name)));
         };
-        questions.write_all(b"op\n").map_err(unasked)?;
-        let line = self.line()?;
+        questions.write_all(question.as_bytes()).map_err(unasked)?;
+        self.line()
+    }
+}
+
+/// What an arm that runs scripts begins with.
+const READY_FOR_SCRIPTS: &str = "ready run";
+
+/// The whole lines of an output, read by a thread so that they can be waited for with an end.
+fn lines(output: ChildStdout) -> mpsc::Receiver<io::Result<String>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut output = BufReader::new(output);
+        loop {
+            let mut line = String::new();
+            let read = output.read_line(&mut line).map(|_| line.strip_suffix('\n').map(str::to_owned));
+            // A line without an end is no answer.
+            let Some(line) = read.transpose() else { return };
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+impl Arm for Process {
+    fn operate(&mut self) -> Result<Sample, Failure> {
+        let line = self.ask("op\n")?;
         parse(&line).ok_or_else(|| Failure::new(format!("the arm {} answered {line:?}", self.name)))
+    }
+
+    fn run(&mut self, script: &str) -> Result<Option<String>, Failure> {
+        if !self.runs_scripts {
+            return Ok(None);
+        }
+        let said = self.ask(&format!("run {}\n", script.replace('\n', "\r")))?;
+        Ok((!said.is_empty()).then_some(said))
     }
 
     fn written_bytes(&self) -> Option<u64> {
@@ -133,13 +183,15 @@ pub(super) fn answer(start: Start) -> Result<(), Failure> {
         Start::Absent(why) => return writeln!(out, "absent {why}").map_err(lost),
         Start::Ready(arm) => arm,
     };
-    writeln!(out, "ready").and_then(|()| out.flush()).map_err(lost)?;
+    writeln!(out, "{READY_FOR_SCRIPTS}").and_then(|()| out.flush()).map_err(lost)?;
     for line in std::io::stdin().lock().lines() {
         let line = line.map_err(lost)?;
-        if line != "op" {
-            return Err(Failure::new(format!("an arm was asked {line:?}")));
-        }
-        writeln!(out, "{}", write(&arm.operate()?)).and_then(|()| out.flush()).map_err(lost)?;
+        let said = match line.strip_prefix("run ") {
+            Some(script) => arm.run(&script.replace('\r', "\n"))?.unwrap_or_default(),
+            None if line == "op" => write(&arm.operate()?),
+            None => return Err(Failure::new(format!("an arm was asked {line:?}"))),
+        };
+        writeln!(out, "{said}").and_then(|()| out.flush()).map_err(lost)?;
     }
     Ok(())
 }
@@ -193,6 +245,18 @@ mod tests {
             arm.operate().unwrap(),
             Sample { wall_ns: 2, counts: BTreeMap::from([("op".to_owned(), 1)]) }
         );
+    }
+
+    #[test]
+    fn a_child_that_runs_scripts_is_given_them_with_all_their_lines() {
+        let script =
+            r#"echo ready run; while read -r word rest; do printf '%s\n' "$rest" | tr '\r' ' '; done"#;
+        let Start::Ready(mut arm) = shell(script).unwrap() else { panic!("not ready") };
+        assert_eq!(arm.run("one\ntwo\nthree").unwrap().as_deref(), Some("one two three"));
+        let Start::Ready(mut deaf) = shell("echo ready; read op; echo 1").unwrap() else {
+            panic!("not ready")
+        };
+        assert_eq!(deaf.run("one").unwrap(), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::repository::repository;
+use super::setup;
 use crate::cargo;
 use crate::failure::Failure;
 use crate::workspace::Workspace;
@@ -41,6 +42,7 @@ impl Ground {
             std::env::current_exe().map_err(|cause| Failure::caused("this program has no path", cause))?;
         let mut command = Command::new(program);
         command.args(["bench", "--answer", arm]).current_dir(&self.folder);
+        command.env("PATH", setup::search_path(&self.folder));
         Ok(command)
     }
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::{peers, source};
+use super::{peers, sandbox, source};
 use crate::failure::Failure;
 
 pub(super) use super::ground::Ground;
@@ -16,6 +16,8 @@ pub(super) struct Operation {
     pub(super) performances: usize,
     /// Whether what it asks of the kernel is counted; with very many calls, counting them takes minutes.
     pub(super) traced: bool,
+    /// Whether its arms keep a program apart, which probes see before they are timed.
+    pub(super) isolates: bool,
     /// What is brought about before each performance, outside the time.
     pub(super) before: fn(&Ground) -> Result<(), Failure>,
     pub(super) arms: &'static [ArmPlan],
@@ -73,14 +75,14 @@ pub(super) const fn at_least(over: &'static str, under: &'static str, ratio: f64
     Goal { over, under, bound: Bound::AtLeast(ratio) }
 }
 
-const BARE: ArmPlan = ArmPlan {
+pub(super) const BARE: ArmPlan = ArmPlan {
     name: "exec",
     role: Role::Limit,
     lacks: "everything but the program: it only starts it and waits",
     program: |ground| ground.own_in_image("bare"),
 };
 
-const BWRAP: ArmPlan = ArmPlan {
+pub(super) const BWRAP: ArmPlan = ArmPlan {
     name: "bwrap",
     role: Role::Peer,
     lacks: "limits on memory, processes and processor time; a system-call filter; a workspace with files in it",
@@ -168,7 +170,7 @@ pub(super) const NOTHING: fn(&Ground) -> Result<(), Failure> = |_| Ok(());
 
 /// All that is measured.
 pub(super) fn operations() -> impl Iterator<Item = &'static Operation> {
-    OPERATIONS.iter().chain(source::OPERATIONS)
+    OPERATIONS.iter().chain(sandbox::OPERATIONS).chain(source::OPERATIONS)
 }
 
 pub(super) static OPERATIONS: &[Operation] = &[
@@ -178,6 +180,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         rounds: 30,
         performances: 5,
         traced: true,
+        isolates: false,
         before: NOTHING,
         arms: &SPAWN,
         goals: &[],
@@ -188,6 +191,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         rounds: 30,
         performances: 1,
         traced: true,
+        isolates: false,
         before: NOTHING,
         arms: &FRESH_WAITING,
         goals: &[at_most("ambit", "exec", 1.15), at_least("bwrap", "ambit", 4.0)],
@@ -198,6 +202,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         rounds: 30,
         performances: 1,
         traced: true,
+        isolates: false,
         before: NOTHING,
         arms: &FRESH,
         goals: &[at_most("ambit", "exec", 1.8), at_least("bwrap", "ambit", 2.5)],
@@ -208,6 +213,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         rounds: 10,
         performances: 1,
         traced: true,
+        isolates: false,
         before: Ground::forget_image,
         arms: &FRESH,
         goals: &[],
@@ -218,6 +224,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         rounds: 30,
         performances: 2,
         traced: true,
+        isolates: false,
         before: NOTHING,
         arms: &EXEC,
         goals: &[at_most("ambit", "exec", 1.05)],
@@ -228,6 +235,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         rounds: 30,
         performances: 2,
         traced: true,
+        isolates: false,
         before: NOTHING,
         arms: &EXEC_AGAIN,
         goals: &[],
@@ -238,6 +246,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         rounds: 15,
         performances: 1,
         traced: true,
+        isolates: false,
         before: NOTHING,
         arms: &STEP,
         goals: &[],
@@ -248,6 +257,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         rounds: 30,
         performances: 5,
         traced: true,
+        isolates: false,
         before: NOTHING,
         arms: &COMMIT,
         goals: &[at_most("ambit", "append", 1.1), at_least("raw-sqlite", "ambit", 2.5)],
@@ -258,6 +268,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         rounds: 15,
         performances: 1,
         traced: true,
+        isolates: false,
         before: NOTHING,
         arms: &COMMIT_64,
         goals: &[],

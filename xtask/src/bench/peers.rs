@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::arm::{self, Arm, Closure, Start};
+use super::containers;
 use super::ground::files;
 use crate::cargo;
 use crate::failure::Failure;
@@ -25,9 +26,12 @@ pub(super) fn start(name: &str, image: Option<&Path>) -> Result<Start, Failure> 
         "spawn" => always(|| succeed(&mut Command::new("/bin/true"))),
         "spawn-shell" => always(|| succeed(Command::new("/bin/sh").args(["-c", "/bin/true; exit $?"]))),
         "bare" => bare(in_image()?)?,
-        "bwrap" => outside(bwrap(in_image()?)),
-        "unshare-chroot" => outside(unshare(in_image()?, &["/usr/bin/echo", "ready"])),
+        "bwrap" => Runs::start(bwrap(in_image()?)),
+        "unshare-chroot" => Runs::start(unshare(in_image()?)),
         "nsenter" => nsenter(in_image()?)?,
+        "crun" | "runc" => containers::oci(name, in_image()?)?,
+        "docker" => containers::docker(in_image()?)?,
+        "srt" => Runs::start(installed("srt")),
         "append" => append(1)?,
         "append-64" => append(64)?,
         "write-append" => write_append()?,
@@ -47,6 +51,46 @@ pub(super) fn always(operation: impl FnMut() -> Result<(), Failure> + 'static) -
     Start::Ready(Box::new(Closure(operation)))
 }
 
+/// What says the word.
+pub(super) const SAYING: [&str; 2] = ["/usr/bin/echo", "ready"];
+
+/// A program of this machine that runs another one, whose words follow its own.
+struct Runs(Command);
+
+impl Runs {
+    /// Absent where it cannot let the word be said.
+    fn start(command: Command) -> Start {
+        let mut runs = Self(command);
+        match runs.operate() {
+            Ok(_) => Start::Ready(Box::new(runs)),
+            Err(failure) => Start::Absent(failure.with_causes().replace('\n', " ")),
+        }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(self.0.get_program());
+        command.args(self.0.get_args()).args(words);
+        command
+    }
+}
+
+impl Arm for Runs {
+    fn operate(&mut self) -> Result<arm::Sample, Failure> {
+        let mut command = self.command(&SAYING);
+        Closure(|| say(&mut command)).operate()
+    }
+
+    fn run(&mut self, script: &str) -> Result<Option<String>, Failure> {
+        said(&mut self.command(&["/usr/bin/sh", "-c", script])).map(Some)
+    }
+}
+
+/// What a program printed, however it ended.
+pub(super) fn said(command: &mut Command) -> Result<String, Failure> {
+    let output = cargo::output(command.stdin(Stdio::null()))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().replace('\n', " "))
+}
+
 /// A program of this machine that is to say the word; absent where it cannot.
 fn outside(mut command: Command) -> Start {
     match say(&mut command) {
@@ -60,7 +104,7 @@ fn succeed(command: &mut Command) -> Result<(), Failure> {
 }
 
 /// Runs a program to its end, which says the word.
-fn say(command: &mut Command) -> Result<(), Failure> {
+pub(super) fn say(command: &mut Command) -> Result<(), Failure> {
     let said = cargo::text(command.stdin(Stdio::null()))?;
     if said.as_bytes() == OUTPUT { Ok(()) } else { Err(Failure::new(format!("it said {said:?}"))) }
 }
@@ -92,14 +136,14 @@ fn bwrap(image: &Path) -> Command {
     command.args(["--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--ro-bind"]);
     command.arg(image).arg("/");
     command.args(["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/workspace"]);
-    command.args(["--chdir", "/workspace", "/usr/bin/echo", "ready"]);
+    command.args(["--chdir", "/workspace"]);
     command
 }
 
-fn unshare(image: &Path, words: &[&str]) -> Command {
+fn unshare(image: &Path) -> Command {
     let mut command = installed("unshare");
     command.args(["--user", "--map-root-user", "--mount", "--pid", "--fork", "--kill-child"]);
-    command.args(["--net", "--ipc", "--uts", "--cgroup", "--root"]).arg(image).args(words);
+    command.args(["--net", "--ipc", "--uts", "--cgroup", "--root"]).arg(image);
     command
 }
 
@@ -128,7 +172,7 @@ impl Drop for Entered {
 const APPEARS: Duration = Duration::from_secs(5);
 
 fn nsenter(image: &Path) -> Result<Start, Failure> {
-    let kept = unshare(image, &["/usr/bin/cat"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+    let kept = unshare(image).arg("/usr/bin/cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
     let Ok(mut kept) = kept else { return Ok(Start::Absent("unshare is not installed".to_owned())) };
     let Some(inside) = child_that_runs(kept.id(), "cat") else {
         let _ = kept.kill();
@@ -167,9 +211,13 @@ pub(super) struct Scratch(pub(super) PathBuf);
 
 impl Scratch {
     pub(super) fn make() -> Result<Self, Failure> {
+        Self::in_folder(Path::new("."))
+    }
+
+    pub(super) fn in_folder(folder: &Path) -> Result<Self, Failure> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = Path::new(".").join(format!("arm-{}-{number}", std::process::id()));
+        let path = folder.join(format!("arm-{}-{number}", std::process::id()));
         fs::create_dir_all(&path).map_err(Failure::at("make", &path))?;
         fs::canonicalize(&path).map(Self).map_err(Failure::at("find", &path))
     }

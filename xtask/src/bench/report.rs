@@ -2,19 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::fs;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::arm::Sample;
+use super::isolation::Held;
 use super::noise::{Load, is_conclusive, kept};
 use super::operations::{Bound, Operation, Role};
 use super::rounds::{Measured, MeasuredArm};
 use super::statistics::{Ratio, median, minimum, ratio};
-use crate::failure::Failure;
-
-const BEGIN: &str = "<!-- begin: written by `cargo xtask bench --update` -->";
-const END: &str = "<!-- end -->";
 
 /// One operation, judged.
 pub(super) struct Outcome {
@@ -37,6 +33,7 @@ struct ArmResult {
     median_ns: f64,
     min_ns: f64,
     lacks: &'static str,
+    held: Held,
     /// What one performance counts.
     counts: BTreeMap<String, u64>,
     /// Why the kernel's side is not among the counts.
@@ -46,7 +43,9 @@ struct ArmResult {
 impl Outcome {
     pub(super) fn of(operation: &Operation, measured: &Measured, seed: u64) -> Self {
         let kept = kept(&measured.noise);
-        let conclusive = is_conclusive(&kept, measured.load);
+        // Without ours, or the limit, nothing is compared that matters.
+        let is_whole = measured.absent.iter().all(|(plan, _)| plan.role == Role::Peer);
+        let conclusive = is_whole && is_conclusive(&kept, measured.load);
         // Where too little is left to judge by, all of it is shown, and nothing is judged.
         let shown = if conclusive { kept.clone() } else { vec![true; kept.len()] };
         let times: Vec<Vec<f64>> = measured.arms.iter().map(|arm| only(&shown, &arm.round_ns)).collect();
@@ -91,6 +90,11 @@ impl Outcome {
         self.conclusive
     }
 
+    /// What probes found in each arm that they ran in.
+    fn held(&self) -> impl Iterator<Item = (&'static str, String)> {
+        self.arms.iter().filter_map(|arm| Some((arm.name, arm.held.text()?)))
+    }
+
     fn verdict(&self) -> &'static str {
         if self.conclusive { "conclusive" } else { "inconclusive" }
     }
@@ -117,6 +121,9 @@ impl Outcome {
         }
         for (name, why) in &self.absent {
             let _ = writeln!(text, "  {name:<20}absent: {why}");
+        }
+        for (name, held) in self.held() {
+            let _ = writeln!(text, "  {name:<20}{held}");
         }
         for (pair, ratio) in &self.ratios {
             let _ = writeln!(text, "  {pair:<34}{}", ratio_text(ratio));
@@ -152,6 +159,9 @@ impl Outcome {
         for goal in &self.goals {
             let _ = writeln!(text, "- goal, {goal}");
         }
+        for (name, held) in self.held() {
+            let _ = writeln!(text, "- {name} {held}");
+        }
         for arm in self.arms.iter().filter(|arm| !arm.lacks.is_empty()) {
             let _ = writeln!(text, "- {} lacks {}", arm.name, arm.lacks);
         }
@@ -164,7 +174,7 @@ impl Outcome {
             .iter()
             .map(|arm| {
                 json!({ "name": arm.name, "role": arm.role.as_str(), "medianNs": arm.median_ns, "minNs": arm.min_ns,
-                    "counts": arm.counts })
+                    "counts": arm.counts, "held": arm.held.text() })
             })
             .collect();
         let absent: Vec<Value> =
@@ -197,6 +207,7 @@ impl ArmResult {
             .collect();
         let mut counts: BTreeMap<String, u64> = counts;
         counts.extend(arm.written_bytes.map(|bytes| ("writtenBytes".to_owned(), bytes)));
+        counts.extend(p99_us(&arm.samples).map(|p99| ("p99Us".to_owned(), p99)));
         let uncounted = match &arm.counted {
             Ok(counted) => {
                 counts.extend(counted.clone());
@@ -207,9 +218,10 @@ impl ArmResult {
         Self {
             name: arm.plan.name,
             role: arm.plan.role,
-            median_ns: median(times.to_vec()),
+            median_ns: median(times.iter().copied().filter(|time| !time.is_nan()).collect()),
             min_ns: minimum(times),
             lacks: arm.plan.lacks,
+            held: arm.held.clone(),
             counts,
             uncounted,
         }
@@ -219,6 +231,14 @@ impl ArmResult {
         let counts = self.counts.iter().map(|(name, count)| format!("{name} {count}"));
         counts.chain(self.uncounted.clone()).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// The time that one performance in a hundred exceeds, where there were enough of them to tell.
+fn p99_us(samples: &[Sample]) -> Option<u64> {
+    const ENOUGH: usize = 50;
+    let mut times: Vec<u64> = samples.iter().map(|sample| sample.wall_ns / 1000).collect();
+    times.sort_unstable();
+    (times.len() >= ENOUGH).then(|| times.get(times.len() * 99 / 100).copied()).flatten()
 }
 
 /// Which arms are told as a ratio, by their index: ours over the limit and each peer over ours; without ours, each peer
@@ -262,23 +282,8 @@ fn goal_text(pair: &str, bound: Bound, ratio: Option<Ratio>) -> String {
     format!("{pair} {words} {wanted:.2}: {verdict}")
 }
 
-/// Puts the section between the marks of the page.
-pub(super) fn rewrite(page: &Path, section: &str) -> Result<(), Failure> {
-    let text = fs::read_to_string(page).map_err(Failure::at("read", page))?;
-    let written = replace_section(&text, section)
-        .ok_or_else(|| Failure::new(format!("{} has no marks to write between", page.display())))?;
-    fs::write(page, written).map_err(Failure::at("write", page))
-}
-
-fn replace_section(text: &str, section: &str) -> Option<String> {
-    let (before, rest) = text.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{section}\n{END}{after}"))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::arm::Sample;
     use super::super::noise::Noise;
     use super::super::operations::{ArmPlan, Goal};
     use super::*;
@@ -294,6 +299,7 @@ mod tests {
         rounds: 10,
         performances: 1,
         traced: true,
+        isolates: true,
         before: |_| Ok(()),
         arms: &ARMS,
         goals: &[
@@ -309,7 +315,14 @@ mod tests {
             Role::Ours | Role::Peer => Ok(BTreeMap::from([("syncs".to_owned(), 4)])),
         };
         let samples = vec![sample(1), sample(3), sample(3)];
-        MeasuredArm { plan, round_ns: ns.to_vec(), samples, written_bytes: Some(900), counted }
+        MeasuredArm {
+            plan,
+            round_ns: ns.to_vec(),
+            samples,
+            written_bytes: Some(900),
+            counted,
+            held: Held::Unasked,
+        }
     }
 
     /// Ten rounds, of which the first `noisy` are noisy, and in those the peer looks a hundred times as slow.
@@ -373,14 +386,5 @@ mod tests {
     fn without_an_arm_of_ours_peers_are_held_against_the_limit() {
         assert_eq!(pairs(&[Role::Peer, Role::Limit, Role::Peer]), [(0, 1), (2, 1)]);
         assert_eq!(pairs(&[Role::Peer]), []);
-    }
-
-    #[test]
-    fn only_what_lies_between_the_marks_is_rewritten() {
-        let page = format!("before\n{BEGIN}\nold\n{END}\nafter\n");
-        let once = replace_section(&page, "new").unwrap();
-        assert_eq!(once, format!("before\n{BEGIN}\nnew\n{END}\nafter\n"));
-        assert_eq!(replace_section(&once, "new"), Some(once.clone()));
-        assert_eq!(replace_section("no marks", "new"), None);
     }
 }

@@ -2,8 +2,9 @@
 
 use super::arm::{Arm, Process, Sample, Start};
 use super::counting::{self, Counted};
+use super::isolation::Held;
 use super::noise::{Load, Noise, Processor, spin_ns};
-use super::operations::{ArmPlan, Ground, Operation};
+use super::operations::{ArmPlan, Ground, Operation, Role};
 use super::statistics::median;
 use crate::failure::Failure;
 
@@ -20,7 +21,7 @@ pub(super) struct Measured {
 
 pub(super) struct MeasuredArm {
     pub(super) plan: &'static ArmPlan,
-    /// The time of one performance, one value a round: the mean of its two turns.
+    /// The time of one performance, one value a round: the mean of its two turns; not a number in a round without one.
     pub(super) round_ns: Vec<f64>,
     /// Each count of each performance.
     pub(super) samples: Vec<Sample>,
@@ -28,68 +29,128 @@ pub(super) struct MeasuredArm {
     pub(super) written_bytes: Option<u64>,
     /// What one performance asks of the kernel.
     pub(super) counted: Counted,
+    /// What it keeps apart, as probes in it found.
+    pub(super) held: Held,
 }
 
 impl MeasuredArm {
-    fn of(plan: &'static ArmPlan, counted: Counted) -> Self {
-        Self { plan, round_ns: Vec::new(), samples: Vec::new(), written_bytes: None, counted }
+    fn of(plan: &'static ArmPlan, counted: Counted, held: Held) -> Self {
+        Self { plan, round_ns: Vec::new(), samples: Vec::new(), written_bytes: None, counted, held }
     }
 }
+
+/// A peer that takes longer than this takes part in every fourth round only, once, and is not traced.
+const SLOW_NS: u64 = 100_000_000;
+const SLOW_ROUNDS: usize = 4;
 
 pub(super) fn measure(
     operation: &'static Operation,
     ground: &Ground,
     rounds: usize,
 ) -> Result<Measured, Failure> {
-    let mut running: Vec<Box<dyn Arm>> = Vec::new();
+    let mut running: Vec<Running> = Vec::new();
     let mut measured =
         Measured { arms: Vec::new(), absent: Vec::new(), noise: Vec::new(), load: Load::read()? };
     for plan in operation.arms {
-        match Process::start(plan.name, &mut (plan.program)(ground)?)? {
-            Start::Ready(arm) => {
+        match begin(operation, plan, ground)? {
+            Ok((arm, of_arm)) => {
                 running.push(arm);
-                let counted = counting::count(operation, plan, ground)?;
-                measured.arms.push(MeasuredArm::of(plan, counted));
+                measured.arms.push(of_arm);
             }
-            Start::Absent(why) => measured.absent.push((plan, why)),
+            Err(why) => measured.absent.push((plan, why)),
         }
     }
-    // The first performance of each arm pays for what later ones find ready.
-    running.iter_mut().try_for_each(|arm| arm.operate().map(drop))?;
-    let before: Vec<Option<u64>> = running.iter().map(|arm| arm.written_bytes()).collect();
+    let before: Vec<Option<u64>> = running.iter().map(|running| running.arm.written_bytes()).collect();
     let prepare = || (operation.before)(ground);
-    for _ in 0..rounds {
+    for round in 0..rounds {
         let (processor, spin_before_ns) = (Processor::read()?, spin_ns());
-        one_round(&mut running, &mut measured.arms, operation.performances, &prepare)?;
+        one_round(&mut running, &mut measured.arms, (round, operation.performances), &prepare)?;
         let spin_after_ns = spin_ns();
         let stolen_share = processor.stolen_share_until(Processor::read()?);
         measured.noise.push(Noise { spin_before_ns, spin_after_ns, stolen_share });
     }
     for ((arm, running), before) in measured.arms.iter_mut().zip(&running).zip(before) {
-        let written = running.written_bytes().zip(before).map(|(after, before)| after.saturating_sub(before));
+        let written =
+            running.arm.written_bytes().zip(before).map(|(after, before)| after.saturating_sub(before));
         arm.written_bytes = written.and_then(|bytes| bytes.checked_div(arm.samples.len() as u64));
+    }
+    for (index, running) in running.iter().enumerate().rev() {
+        if let Some(why) = &running.failed {
+            measured.absent.push((measured.arms.remove(index).plan, why.clone()));
+        }
     }
     Ok(measured)
 }
 
+/// An arm that takes turns.
+struct Running {
+    arm: Box<dyn Arm>,
+    is_slow: bool,
+    /// Why it takes none any more.
+    failed: Option<String>,
+}
+
+/// Starts an arm, lets it perform twice, of which the first pays for what later ones find ready, sees what it holds and counts what it
+/// asks for; or why it is left out.
+fn begin(
+    operation: &Operation,
+    plan: &'static ArmPlan,
+    ground: &Ground,
+) -> Result<Result<(Running, MeasuredArm), String>, Failure> {
+    let told = |failure: &Failure| failure.with_causes().replace('\n', " ");
+    let mut arm = match Process::start(plan.name, &mut (plan.program)(ground)?) {
+        Ok(Start::Ready(arm)) => arm,
+        Ok(Start::Absent(why)) => return Ok(Err(why)),
+        Err(failure) => return Ok(Err(told(&failure))),
+    };
+    // The second tells how long it takes.
+    let again = match arm.operate().and_then(|_| arm.operate()) {
+        Ok(again) => again,
+        Err(failure) => return Ok(Err(told(&failure))),
+    };
+    let is_slow = plan.role == Role::Peer && again.wall_ns > SLOW_NS;
+    let held = if operation.isolates { Held::by(arm.as_mut()) } else { Held::Unasked };
+    let counted = if is_slow {
+        Err("its calls are not counted".to_owned())
+    } else {
+        counting::count(operation, plan, ground)?
+    };
+    Ok(Ok((Running { arm, is_slow, failed: None }, MeasuredArm::of(plan, counted, held))))
+}
+
+/// One round of all arms. One that fails takes no turn any more.
 fn one_round(
-    running: &mut [Box<dyn Arm>],
+    running: &mut [Running],
     measured: &mut [MeasuredArm],
-    performances: usize,
+    (round, performances): (usize, usize),
     prepare: &dyn Fn() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut turns: Vec<Vec<f64>> = vec![Vec::new(); running.len()];
     for index in there_and_back(running.len()) {
+        let Running { arm, is_slow, failed } = &mut running[index];
+        let is_out = *is_slow && (round % SLOW_ROUNDS != 0 || !turns[index].is_empty());
+        if failed.is_some() || is_out {
+            continue;
+        }
         let mut times = Vec::with_capacity(performances);
-        for _ in 0..performances {
+        for _ in 0..if *is_slow { 1 } else { performances } {
             prepare()?;
-            let sample = running[index].operate()?;
-            times.push(sample.wall_ns as f64);
-            measured[index].samples.push(sample);
+            match arm.operate() {
+                Ok(sample) => {
+                    times.push(sample.wall_ns as f64);
+                    measured[index].samples.push(sample);
+                }
+                Err(failure) => {
+                    let why = failure.with_causes().replace('\n', " ");
+                    *failed = Some(format!("it failed in round {}: {why}", round + 1));
+                    break;
+                }
+            }
         }
         turns[index].push(median(times));
     }
     for (arm, turns) in measured.iter_mut().zip(turns) {
+        // Not a number where it had no turn.
         arm.round_ns.push(turns.iter().sum::<f64>() / turns.len() as f64);
     }
     Ok(())
@@ -106,7 +167,6 @@ mod tests {
     use std::collections::BTreeMap;
     use std::rc::Rc;
 
-    use super::super::operations::Role;
     use super::*;
 
     /// Takes as long as the round has advanced: a machine that slows down steadily.
@@ -129,24 +189,53 @@ mod tests {
         static PLAN: ArmPlan =
             ArmPlan { name: "slowing", role: Role::Peer, lacks: "", program: |ground| ground.own("slowing") };
         let (clock, order) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(String::new())));
-        let arm = |name| -> Box<dyn Arm> {
-            Box::new(Slowing { name, clock: Rc::clone(&clock), order: Rc::clone(&order) })
+        let arm = |name| Running {
+            arm: Box::new(Slowing { name, clock: Rc::clone(&clock), order: Rc::clone(&order) }),
+            is_slow: false,
+            failed: None,
         };
         let mut running = vec![arm('a'), arm('b'), arm('c')];
-        let measured = || MeasuredArm::of(&PLAN, Ok(BTreeMap::new()));
+        let measured = || MeasuredArm::of(&PLAN, Ok(BTreeMap::new()), Held::Unasked);
         let prepared = Cell::new(0);
         let prepare = || {
             prepared.set(prepared.get() + 1);
             Ok(())
         };
         let mut arms = vec![measured(), measured(), measured()];
-        one_round(&mut running, &mut arms, 1, &prepare).unwrap();
-        one_round(&mut running, &mut arms, 2, &prepare).unwrap();
+        one_round(&mut running, &mut arms, (0, 1), &prepare).unwrap();
+        one_round(&mut running, &mut arms, (1, 2), &prepare).unwrap();
         assert_eq!(order.borrow().as_str(), "abccbaaabbccccbbaa");
         assert_eq!(prepared.get(), order.borrow().len());
         for arm in &arms {
             assert_eq!(arm.round_ns, [3.5, 12.5]);
             assert_eq!(arm.samples.len(), 6);
         }
+    }
+
+    /// Fails at its third performance.
+    struct Failing(u32);
+
+    impl Arm for Failing {
+        fn operate(&mut self) -> Result<Sample, Failure> {
+            self.0 += 1;
+            if self.0 == 3 { Err(Failure::new("no more")) } else { Ok(Sample::default()) }
+        }
+    }
+
+    #[test]
+    fn an_arm_that_fails_takes_no_more_turns_and_a_slow_one_takes_few() {
+        static PLAN: ArmPlan =
+            ArmPlan { name: "failing", role: Role::Peer, lacks: "", program: |ground| ground.own("failing") };
+        let arm = |performed, is_slow| Running { arm: Box::new(Failing(performed)), is_slow, failed: None };
+        let mut running = vec![arm(0, false), arm(10, true)];
+        let measured = || MeasuredArm::of(&PLAN, Ok(BTreeMap::new()), Held::Unasked);
+        let mut arms = vec![measured(), measured()];
+        for round in 0..5 {
+            one_round(&mut running, &mut arms, (round, 1), &|| Ok(())).unwrap();
+        }
+        assert_eq!(running[0].failed.as_deref(), Some("it failed in round 2: no more"));
+        assert_eq!((arms[0].samples.len(), arms[1].samples.len()), (2, 2));
+        let counts = |arm: &MeasuredArm| arm.round_ns.iter().map(|time| time.is_nan()).collect::<Vec<_>>();
+        assert_eq!(counts(&arms[1]), [false, true, true, true, false]);
     }
 }

@@ -22,7 +22,7 @@ const fn peer(name: &'static str, lacks: &'static str, program: Program) -> ArmP
 
 type Program = fn(&super::operations::Ground) -> Result<std::process::Command, crate::failure::Failure>;
 
-static PATCH_ONE: [ArmPlan; 6] = [
+static PATCH_ONE: [ArmPlan; 7] = [
     ArmPlan {
         name: "rewrite",
         role: Role::Limit,
@@ -30,13 +30,14 @@ static PATCH_ONE: [ArmPlan; 6] = [
         program: |ground| ground.own_on_tree("files/rewrite/1", TREE),
     },
     ours("ambit", IN_MEMORY, |ground| ground.product(&["patch", TREE, "1"])),
+    ours("ambit-unread", IN_MEMORY, |ground| ground.product(&["patch", TREE, "1", "unread"])),
     ours("ambit-kept", "", |ground| ground.product(&["patch", TREE, "1", "kept"])),
     peer("git-apply", NO_SYNC, |ground| ground.own_on_tree("git/apply/files/1", TREE)),
     peer("git-apply-cached", NO_SYNC, |ground| ground.own_on_tree("git/apply/cached/1", TREE)),
     peer("git-apply-index", NO_SYNC, |ground| ground.own_on_tree("git/apply/index/1", TREE)),
 ];
 
-static PATCH_TWENTY: [ArmPlan; 5] = [
+static PATCH_TWENTY: [ArmPlan; 6] = [
     ArmPlan {
         name: "rewrite",
         role: Role::Limit,
@@ -44,6 +45,7 @@ static PATCH_TWENTY: [ArmPlan; 5] = [
         program: |ground| ground.own_on_tree("files/rewrite/20", TREE),
     },
     ours("ambit", IN_MEMORY, |ground| ground.product(&["patch", TREE, "20"])),
+    ours("ambit-unread", IN_MEMORY, |ground| ground.product(&["patch", TREE, "20", "unread"])),
     ours("ambit-kept", "", |ground| ground.product(&["patch", TREE, "20", "kept"])),
     peer("git-apply", NO_SYNC, |ground| ground.own_on_tree("git/apply/files/20", TREE)),
     peer("git-apply-index", NO_SYNC, |ground| ground.own_on_tree("git/apply/index/20", TREE)),
@@ -69,9 +71,11 @@ static TREE_DIGEST: [ArmPlan; 3] = [
 ];
 
 static TREE_DIGEST_FLAT: [ArmPlan; 4] = [
-    ours("1000-files", "", |ground| ground.product(&["digest", "1000"])),
+    ours("1000-files", "", |ground| ground.product(&["digest", "100000", "thinned", "1000"])),
     ours("100000-files", "", |ground| ground.product(&["digest", "100000"])),
-    ours("1000-files-spread", "", |ground| ground.product(&["digest", "1000", "spread"])),
+    ours("1000-files-spread", "", |ground| {
+        ground.product(&["digest", "100000", "thinned", "1000", "spread"])
+    }),
     ours("100000-files-spread", "", |ground| ground.product(&["digest", "100000", "spread"])),
 ];
 
@@ -109,12 +113,27 @@ static IMPORT_MEMORY: [ArmPlan; 2] = [
 
 /// An operation whose calls are counted, with thirty rounds.
 const fn operation(name: &'static str, says: &'static str, arms: &'static [ArmPlan]) -> Operation {
-    Operation { name, says, rounds: 30, performances: 1, traced: true, before: NOTHING, arms, goals: &[] }
+    Operation {
+        name,
+        says,
+        rounds: 30,
+        performances: 1,
+        traced: true,
+        isolates: false,
+        before: NOTHING,
+        arms,
+        goals: &[],
+    }
 }
 
 pub(super) static OPERATIONS: &[Operation] = &[
     Operation {
-        goals: &[at_least("git-apply", "ambit", 12.0), at_least("git-apply-index", "ambit", 60.0)],
+        goals: &[
+            at_least("git-apply", "ambit", 12.0),
+            at_least("git-apply", "ambit-unread", 12.0),
+            at_least("git-apply-index", "ambit", 60.0),
+            at_least("git-apply-index", "ambit-unread", 60.0),
+        ],
         ..operation(
             "patch-one",
             "a patch of ten lines in one file of 20,000, in a process that runs, against a process that is started",
@@ -122,7 +141,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         )
     },
     Operation {
-        goals: &[at_least("git-apply", "ambit", 15.0)],
+        goals: &[at_least("git-apply", "ambit", 15.0), at_least("git-apply", "ambit-unread", 15.0)],
         ..operation(
             "patch-twenty",
             "a patch of ten lines in each of twenty files of 20,000, in a process that runs, against a process that is started",
@@ -153,7 +172,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         performances: 5,
         ..operation(
             "tree-digest-flat",
-            "the digest after ten edits in one directory, or spread over ten, of a small and of a large tree",
+            "the digest after ten edits in one directory, or spread over ten, of a small and of a large tree, where the directories above the edits have as many entries",
             &TREE_DIGEST_FLAT,
         )
     },
@@ -162,7 +181,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
         ..operation("import-1000", "1,000 files of 6 KB imported, or put into a work tree", &IMPORT_1000)
     },
     Operation {
-        rounds: 7,
+        rounds: 3,
         traced: false,
         goals: &[at_least("git-worktree", "ambit", 1.0)],
         ..operation("import", "20,000 files of 6 KB imported, or put into a work tree", &IMPORT)

@@ -15,20 +15,27 @@ pub(super) struct Ratio {
     pub(super) of_minima: f64,
 }
 
-/// Compares times of two arms, paired by round. `None` without a round, or where a time is not above zero.
+/// Compares times of two arms, paired by round. A round in which one of them had no turn, which is not a number there, does
+/// not count. `None` without a round, or where a time is not above zero.
 pub(super) fn ratio(numerator: &[f64], denominator: &[f64], seed: u64) -> Option<Ratio> {
-    let sound = |times: &[f64]| !times.is_empty() && times.iter().all(|time| *time > 0.0 && time.is_finite());
-    if numerator.len() != denominator.len() || !sound(numerator) || !sound(denominator) {
+    if numerator.len() != denominator.len() {
         return None;
     }
-    let ratios: Vec<f64> = numerator.iter().zip(denominator).map(|(over, under)| over / under).collect();
+    let pairs = numerator.iter().copied().zip(denominator.iter().copied());
+    let (numerator, denominator): (Vec<f64>, Vec<f64>) =
+        pairs.filter(|(over, under)| !over.is_nan() && !under.is_nan()).unzip();
+    let sound = |times: &[f64]| !times.is_empty() && times.iter().all(|time| *time > 0.0 && time.is_finite());
+    if !sound(&numerator) || !sound(&denominator) {
+        return None;
+    }
+    let ratios: Vec<f64> = numerator.iter().zip(&denominator).map(|(over, under)| over / under).collect();
     let mut seeded = Seeded::new(seed);
     let mut medians: Vec<f64> = (0..RESAMPLES)
         .map(|_| median((0..ratios.len()).map(|_| ratios[seeded.below(ratios.len())]).collect()))
         .collect();
     medians.sort_by(f64::total_cmp);
     let (low, high) = (medians[RESAMPLES * 25 / 1_000], medians[RESAMPLES * 975 / 1_000 - 1]);
-    Some(Ratio { median: median(ratios), low, high, of_minima: minimum(numerator) / minimum(denominator) })
+    Some(Ratio { median: median(ratios), low, high, of_minima: minimum(&numerator) / minimum(&denominator) })
 }
 
 /// The middle value, or the mean of the two in the middle; not a number where there is none.

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every test, the cheap rules, the fuzzed properties for some seconds, and a sample of breaks
 //! replayed.
 
+mod debian;
 mod locked;
 mod needs;
 mod output;

@@ -1,7 +1,6 @@
 //! What the tests need of the machine, how it is found, and which package of Debian, Python or Node brings it.
 
-use std::process::Command;
-
+use super::debian;
 use super::locked::{Form, Locked};
 use crate::cargo;
 use crate::failure::Failure;
@@ -21,6 +20,11 @@ enum Source {
         /// A command that succeeds where it is there.
         found_by: &'static [&'static str],
         apt: &'static [&'static str],
+    },
+    /// Of the distribution's backports, which its package lists may not name yet.
+    Backport {
+        found_by: &'static [&'static str],
+        package: &'static str,
     },
     Locked(Locked),
 }
@@ -134,6 +138,26 @@ const NEEDS: &[Need] = &[
         source: Source::Machine { found_by: &["unshare", "--version"], apt: &["util-linux"] },
         tests: "tests on a file system of their own are skipped by name",
     },
+    Need {
+        name: "stress-ng",
+        source: Source::Machine { found_by: &["stress-ng", "--version"], apt: &["stress-ng"] },
+        tests: "hostile commands that are made of it are skipped by name",
+    },
+    Need {
+        name: "crun",
+        source: Source::Machine { found_by: &["crun", "--version"], apt: &["crun"] },
+        tests: "tests of its containers are skipped by name",
+    },
+    Need {
+        name: "runc",
+        source: Source::Machine { found_by: &["runc", "--version"], apt: &["runc"] },
+        tests: "tests of its containers are skipped by name",
+    },
+    Need {
+        name: "runsc",
+        source: Source::Backport { found_by: &["runsc", "--version"], package: "runsc" },
+        tests: "tests of its containers are skipped by name",
+    },
 ];
 
 /// What is not there.
@@ -150,21 +174,20 @@ pub(super) fn install_missing(workspace: &Workspace) -> Result<Vec<&'static Need
     let names: Vec<_> = wanted.iter().map(|need| need.name).collect();
     println!("installing {}", names.join(", "));
     let mut apt: Vec<&str> = Vec::new();
+    let mut backports: Vec<&str> = Vec::new();
     let mut locked: Vec<&Locked> = Vec::new();
     for need in wanted {
         match &need.source {
             Source::Machine { apt: packages, .. } => apt.extend(*packages),
+            Source::Backport { package, .. } => backports.push(package),
             Source::Locked(packages) => locked.push(packages),
         }
     }
     if !apt.is_empty() {
-        let apt_get = || {
-            let mut command = Command::new("apt-get");
-            command.env("DEBIAN_FRONTEND", "noninteractive");
-            command
-        };
-        cargo::text(apt_get().arg("update"))?;
-        cargo::text(apt_get().args(["install", "--yes", "--no-install-recommends"]).args(&apt))?;
+        debian::install(&apt)?;
+    }
+    if !backports.is_empty() {
+        debian::install_backports(&backports)?;
     }
     install_locked(&locked, workspace)?;
     match missing(workspace).as_slice() {
@@ -186,7 +209,7 @@ fn install_locked(locked: &[&Locked], workspace: &Workspace) -> Result<(), Failu
 
 fn is_there(need: &Need, workspace: &Workspace) -> bool {
     match &need.source {
-        Source::Machine { found_by, .. } => is_found(found_by),
+        Source::Machine { found_by, .. } | Source::Backport { found_by, .. } => is_found(found_by),
         Source::Locked(packages) => packages.is_there(workspace),
     }
 }
@@ -205,6 +228,7 @@ mod tests {
         for need in NEEDS {
             let complete = match &need.source {
                 Source::Machine { found_by, apt } => found_by.len() > 1 && !apt.is_empty(),
+                Source::Backport { found_by, package } => found_by.len() > 1 && !package.is_empty(),
                 Source::Locked(packages) => root.join(packages.lock).is_file(),
             };
             assert!(complete, "{}", need.name);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use ambit_ids::{ByteCount, Digest, Scope};
+use ambit_ids::{ByteCount, Content, Digest, Scope};
 use ambit_ports::blobs::{BlobBatch, BlobError, BlobStore, BlobWriter};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -12,7 +12,8 @@ use bytes::Bytes;
 use crate::batch::DirectoryBatch;
 use crate::disk::{blocking, failed, refused};
 use crate::incoming::{Home, Incoming, is_stored};
-use crate::layout::{BlobName, Found, Layout, look};
+use crate::layout::{BlobName, Found, Layout};
+use crate::many::get_many;
 use crate::root::{OpenBlobsError, Root};
 use crate::stale::remove_stale;
 use crate::writer::DirectoryWriter;
@@ -53,12 +54,21 @@ impl BlobStore for DirectoryBlobs {
 
     async fn get(&self, scope: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError> {
         let (layout, scope) = (Arc::clone(&self.0), scope.clone());
-        blocking(move || get(&layout, &scope, digest, limit)).await
+        blocking(move || get(&layout, &scope, digest, limit)).await.map(|content| content.into_bytes().into())
+    }
+
+    async fn get_many(
+        &self,
+        scope: &Scope,
+        digests: &[Digest],
+        limit: ByteCount,
+    ) -> Vec<Result<Content, BlobError>> {
+        get_many(&self.0, scope, digests, limit).await
     }
 
     async fn contains(&self, scope: &Scope, digest: Digest) -> Result<bool, BlobError> {
         let (layout, scope) = (Arc::clone(&self.0), scope.clone());
-        blocking(move || match find(&layout, &scope, digest)? {
+        blocking(move || match layout.open(&scope, &BlobName::of(digest)).map_err(failed)? {
             Found::Nothing => Ok(false),
             Found::File(..) => Ok(true),
             Found::Other => Err(BlobError::Corrupt(digest)),
@@ -80,8 +90,13 @@ fn put(layout: Arc<Layout>, scope: &Scope, bytes: &[u8]) -> Result<Digest, BlobE
     Ok(digest)
 }
 
-fn get(layout: &Layout, scope: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError> {
-    let (file, size_bytes) = match find(layout, scope, digest)? {
+pub(crate) fn get(
+    layout: &Layout,
+    scope: &Scope,
+    digest: Digest,
+    limit: ByteCount,
+) -> Result<Content, BlobError> {
+    let (file, size_bytes) = match layout.open(scope, &BlobName::of(digest)).map_err(failed)? {
         Found::File(file, size_bytes) => (File::from(file), size_bytes),
         Found::Nothing => return Err(BlobError::NotFound(digest)),
         Found::Other => return Err(BlobError::Corrupt(digest)),
@@ -95,13 +110,6 @@ fn get(layout: &Layout, scope: &Scope, digest: Digest, limit: ByteCount) -> Resu
         .map_err(|kind| BlobError::Io(kind.into()))?;
     // Bounded, since the file may grow under a tamperer's hands.
     file.take(size_bytes).read_to_end(&mut bytes).map_err(refused)?;
-    if Digest::of(&bytes) == digest { Ok(bytes.into()) } else { Err(BlobError::Corrupt(digest)) }
-}
-
-fn find(layout: &Layout, scope: &Scope, digest: Digest) -> Result<Found, BlobError> {
-    let name = BlobName::of(digest);
-    match layout.find(scope, &name).map_err(failed)? {
-        Some(shard) => look(&shard, &name).map_err(failed),
-        None => Ok(Found::Nothing),
-    }
+    let content = Content::of(bytes);
+    if content.digest() == digest { Ok(content) } else { Err(BlobError::Corrupt(digest)) }
 }

@@ -13,9 +13,11 @@ use rustix::fs::{
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
-use crate::batch::Staging;
 use crate::disk::failed;
 use crate::layout::{BlobName, Found, Layout, look};
+use crate::room::Room;
+use crate::staging::Staging;
+use crate::wave::Waiting;
 
 /// Counts the files of this process.
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -24,23 +26,40 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 pub(crate) enum Home {
     /// By itself.
     Alone(Arc<Layout>, Scope),
-    /// With the others of a batch.
-    Batch(Arc<Staging>),
+    /// With the others of a batch, in a room of it.
+    Batch(Arc<Staging>, Arc<Room>),
 }
 
 impl Home {
     fn directory(&self) -> &OwnedFd {
         match self {
             Self::Alone(layout, _) => &layout.root.incoming,
-            Self::Batch(staging) => staging.directory(),
+            Self::Batch(_, room) => room.directory(),
         }
     }
+
+    fn file(&self) -> Result<(File, String), Errno> {
+        let layout = match self {
+            Self::Alone(layout, _) => layout,
+            Self::Batch(_, room) => return room.file(),
+        };
+        let name = new_name();
+        let file = new_file(&layout.root.incoming, &name)?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        Ok((file, name))
+    }
+}
+
+/// A file that is not there yet, for its owner alone.
+pub(crate) fn new_file(directory: &OwnedFd, name: &str) -> Result<File, Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?.into())
 }
 
 /// A blob that has no name yet. Dropping it leaves nothing behind.
 ///
 /// It is locked while it is written, so that another process tells it from what a crash left. In a batch the lock of
-/// its directory stands for it.
+/// its room stands for it.
 pub(crate) struct Incoming {
     home: Home,
     file: File,
@@ -52,15 +71,8 @@ pub(crate) struct Incoming {
 
 impl Incoming {
     pub(crate) fn create(home: Home) -> io::Result<Self> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let name = new_name();
-        let file = openat(home.directory(), &name, flags, Mode::RUSR | Mode::WUSR)?;
-        let incoming =
-            Self { home, file: file.into(), name, hasher: Sha256::new(), size_bytes: 0, published: false };
-        if matches!(incoming.home, Home::Alone(..)) {
-            flock(&incoming.file, FlockOperation::NonBlockingLockExclusive)?;
-        }
-        Ok(incoming)
+        let (file, name) = home.file()?;
+        Ok(Self { home, file, name, hasher: Sha256::new(), size_bytes: 0, published: false })
     }
 
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -73,11 +85,15 @@ impl Incoming {
     /// Gives the blob its name, durably, or hands it over to its batch, and answers its digest and size.
     pub(crate) fn publish(mut self) -> Result<(Digest, u64), BlobError> {
         let digest = Digest::from_bytes(self.hasher.finalize_reset().into());
-        match &self.home {
-            Home::Alone(layout, scope) => self.published = self.name(layout, scope, digest)?,
-            Home::Batch(staging) => self.published = staging.take(digest, self.size_bytes, &self.name)?,
-        }
-        Ok((digest, self.size_bytes))
+        let size_bytes = self.size_bytes;
+        self.published = match &self.home {
+            Home::Alone(layout, scope) => self.name(layout, scope, digest)?,
+            Home::Batch(staging, room) => {
+                let (name, room) = (self.name.clone(), Arc::clone(room));
+                staging.take(Waiting { digest, size_bytes, name, room })?
+            }
+        };
+        Ok((digest, size_bytes))
     }
 
     /// Whether the file itself took the name; another one with the same bytes may have it.

@@ -8,8 +8,10 @@
 //! crash leaves it whole or absent. No organisation can be named like that directory, since names start with a letter
 //! or a digit; its presence also says that the directory is ours and of which format.
 //!
-//! The blobs of a batch wait in a directory of their own under `<root>/.incoming-v1/`. Their bytes go to the disk
-//! together, then all of them take their names, and then the names go to the disk: the same order, once for all.
+//! The blobs of a batch wait in directories of their own under `<root>/.incoming-v1/`. In waves of a few thousand, their
+//! bytes go to the disk together, then all of them take their names; at the end the names go to the disk, once for all.
+//! It is the same order. A batch of a few blobs syncs each of them; one of more syncs the file system, twice and once more
+//! for each further wave. A file system in another program (FUSE) need not do anything then, so there each is synced.
 //!
 //! A file without an extension holds the plaintext itself. A later format, such as bytes encrypted under the key of
 //! the project, takes an extension after the same digest and another name for the incoming directory, which this
@@ -22,8 +24,12 @@ mod directory;
 mod disk;
 mod incoming;
 mod layout;
+mod many;
+mod room;
 mod root;
+mod staging;
 mod stale;
+mod wave;
 mod writer;
 
 pub use directory::DirectoryBlobs;

@@ -1,7 +1,7 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use crate::inflate::Unpacked;
+use crate::inflate::Unpacking;
 
 /// A content made from another one by a delta of a pack: copied from the base and inserted, one instruction after the
 /// other, so that only base and delta are held (git's `pack-format`, "Deltified representation").
@@ -11,7 +11,7 @@ pub(crate) struct DeltaReader {
     position: usize,
     result_bytes: u64,
     current: Piece,
-    unpacked: Unpacked,
+    unpacking: Unpacking,
 }
 
 /// What an instruction still has to give.
@@ -27,15 +27,15 @@ fn malformed() -> io::Error {
 
 impl DeltaReader {
     /// What it makes counts as unpacked: a few bytes can say to copy a large base a thousand times over.
-    pub(crate) fn new(base: Arc<Vec<u8>>, delta: Vec<u8>, unpacked: &Unpacked) -> io::Result<Self> {
+    pub(crate) fn new(base: Arc<Vec<u8>>, delta: Vec<u8>, unpacking: &Unpacking) -> io::Result<Self> {
         let mut position = 0;
         let base_bytes = size(&delta, &mut position).ok_or_else(malformed)?;
         let result_bytes = size(&delta, &mut position).ok_or_else(malformed)?;
         if base_bytes != base.len() as u64 {
             return Err(malformed());
         }
-        let (current, unpacked) = (Piece::Insert { start: 0, end: 0 }, unpacked.clone());
-        Ok(Self { base, delta, position, result_bytes, current, unpacked })
+        let (current, unpacking) = (Piece::Insert { start: 0, end: 0 }, unpacking.clone());
+        Ok(Self { base, delta, position, result_bytes, current, unpacking })
     }
 
     /// How many bytes the delta says that it makes. Whoever reads holds it against what comes.
@@ -94,7 +94,7 @@ impl Read for DeltaReader {
                 let start = start + length;
                 self.current =
                     if is_copy { Piece::Copy { start, end } } else { Piece::Insert { start, end } };
-                self.unpacked.add(length as u64)?;
+                self.unpacking.add(length as u64)?;
                 return Ok(length);
             }
             match self.next()? {
@@ -126,7 +126,7 @@ mod tests {
     use crate::limits::UNPACKED_BYTES;
 
     fn applied(base: &[u8], delta: &[u8]) -> io::Result<Vec<u8>> {
-        let mut reader = DeltaReader::new(Arc::new(base.to_vec()), delta.to_vec(), &Unpacked::default())?;
+        let mut reader = DeltaReader::new(Arc::new(base.to_vec()), delta.to_vec(), &Unpacking::default())?;
         let mut bytes = Vec::new();
         reader.read_to_end(&mut bytes)?;
         Ok(bytes)
@@ -138,7 +138,7 @@ mod tests {
         // From 10 to 9 bytes: copy 4 from 6, insert `ab`, copy 3 from 0.
         let delta = [10, 9, 0x91, 6, 4, 2, b'a', b'b', 0x90, 3];
         assert_eq!(applied(base, &delta).unwrap(), b"6789ab012");
-        let reader = DeltaReader::new(Arc::new(base.to_vec()), delta.to_vec(), &Unpacked::default());
+        let reader = DeltaReader::new(Arc::new(base.to_vec()), delta.to_vec(), &Unpacking::default());
         assert_eq!(reader.unwrap().result_bytes(), 9);
         let large = vec![7; 70_000];
         let delta = [0xf0, 0xa2, 0x04, 0x80, 0x80, 0x04, 0x80];
@@ -149,10 +149,10 @@ mod tests {
     fn what_is_copied_counts_as_unpacked() {
         let delta = [10, 9, 0x91, 6, 4, 2, b'a', b'b', 0x90, 3];
         for (left_bytes, is_enough) in [(9, true), (8, false)] {
-            let unpacked = Unpacked::default();
-            unpacked.add(UNPACKED_BYTES - left_bytes).unwrap();
+            let unpacking = Unpacking::default();
+            unpacking.add(UNPACKED_BYTES - left_bytes).unwrap();
             let mut reader =
-                DeltaReader::new(Arc::new(b"0123456789".to_vec()), delta.to_vec(), &unpacked).unwrap();
+                DeltaReader::new(Arc::new(b"0123456789".to_vec()), delta.to_vec(), &unpacking).unwrap();
             let outcome = reader.read_to_end(&mut Vec::new());
             assert_eq!(outcome.is_ok(), is_enough);
             let is_too_costly =

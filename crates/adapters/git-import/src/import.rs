@@ -7,7 +7,7 @@ use tokio::sync::mpsc::{self, Sender};
 use tokio::task::spawn_blocking;
 
 use crate::keep::{self, Found};
-use crate::limits::QUEUED_ENTRIES;
+use crate::limits::QUEUED;
 use crate::objects::Objects;
 use crate::refs::Refs;
 use crate::repository::Repository;
@@ -48,7 +48,7 @@ pub async fn import(
     options: ImportOptions,
 ) -> Result<Imported, ImportError> {
     let batch = blobs.batch(scope).await?;
-    let (sender, receiver) = mpsc::channel(QUEUED_ENTRIES);
+    let (sender, receiver) = mpsc::channel(QUEUED);
     let (dir, rev) = (dir.to_owned(), rev.clone());
     let reading = spawn_blocking(move || read(&dir, &rev, options, &sender));
     let kept = keep::contents(batch.as_ref(), receiver).await;

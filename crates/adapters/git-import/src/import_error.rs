@@ -2,7 +2,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use ambit_ids::{ByteCount, PathError, RepoPath, limits};
+use ambit_ids::{ByteCount, GivenPath, PathError, RepoPath, limits};
 use ambit_ports::blobs::BlobError;
 use ambit_revision::TreeError;
 
@@ -216,12 +216,28 @@ fn at(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!(" at {path}") }
 }
 
-/// The bytes of a path as text: that of a [`RepoPath`] where it is one, in ASCII with escapes where it is not.
+/// The bytes of a path as text: that of a [`RepoPath`] where it is one, of a [`GivenPath`] where it is not.
 pub(crate) fn shown(path: &[u8]) -> String {
-    RepoPath::from_bytes(path).map_or_else(|_| path.escape_ascii().to_string(), |path| path.to_string())
+    RepoPath::from_bytes(path).map_or_else(|_| GivenPath::of(path).to_string(), |path| path.to_string())
 }
 
 impl ImportError {
+    /// The entry of the commit that it is about, as text, where it is about one.
+    #[must_use]
+    pub fn entry(&self) -> Option<String> {
+        match self {
+            Self::Missing { path, .. } | Self::Corrupt { path, .. } | Self::TreeMalformed { path, .. } => {
+                (!path.is_empty()).then(|| path.clone())
+            }
+            Self::Submodule { path, .. }
+            | Self::FileTooLarge { path, .. }
+            | Self::TooMuchContent { path, .. } => Some(path.to_string()),
+            Self::PathRefused { path, .. } | Self::TooCostly { path } => Some(path.clone()),
+            Self::Tree(error) => error.path().map(RepoPath::to_string),
+            _ => None,
+        }
+    }
+
     /// The stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {

@@ -1,28 +1,24 @@
 //! What the walk hands over, and how it is stored.
 
-use std::sync::{Mutex, PoisonError};
-
 use ambit_ids::{ByteCount, Digest, RepoPath};
 use ambit_ports::blobs::{BlobBatch, BlobError};
 use ambit_revision::{FileKind, Tree, TreeFile};
 use bytes::Bytes;
-use tokio::sync::Mutex as AsyncMutex;
 use tokio::sync::mpsc::Receiver;
-use tokio::try_join;
 
-/// A file or link of the commit.
-pub(crate) struct Found {
-    pub(crate) path: RepoPath,
-    pub(crate) kind: FileKind,
-    pub(crate) content: Content,
+/// Files and links of the commit. Whoever stores them gets many at once: handing one from thread to thread takes longer than
+/// storing it.
+pub(crate) enum Found {
+    /// Small ones, each with all of its bytes.
+    Several(Vec<(Entry, Bytes)>),
+    /// One whose bytes come in pieces. Where the last piece does not come, none of them counts.
+    Streamed(Entry, Receiver<Piece>),
 }
 
-/// The bytes of a file, or the target of a link.
-pub(crate) enum Content {
-    /// All of them.
-    Whole(Bytes),
-    /// Piece by piece. Where the last piece does not come, none of them counts.
-    Streamed(Receiver<Piece>),
+/// A file or link.
+pub(crate) struct Entry {
+    pub(crate) path: RepoPath,
+    pub(crate) kind: FileKind,
 }
 
 /// A piece of a content.
@@ -36,47 +32,39 @@ pub(crate) enum Piece {
 /// Stores the content of everything that is found, and answers what belongs into the tree.
 pub(crate) async fn contents(
     blobs: &dyn BlobBatch,
-    found: Receiver<Found>,
+    mut found: Receiver<Found>,
 ) -> Result<Vec<(RepoPath, TreeFile)>, BlobError> {
-    let found = AsyncMutex::new(found);
-    let files = Mutex::new(Vec::new());
-    let worker = || keep_found(blobs, &found, &files);
-    // Handing a content to a thread that may wait takes longer than reading the next one.
-    try_join!(worker(), worker(), worker(), worker())?;
-    Ok(files.into_inner().unwrap_or_else(PoisonError::into_inner))
+    let mut files = Vec::new();
+    while let Some(found) = found.recv().await {
+        match found {
+            Found::Several(several) => {
+                let (entries, contents): (Vec<Entry>, Vec<Bytes>) = several.into_iter().unzip();
+                let sizes: Vec<u64> = contents.iter().map(|bytes| bytes.len() as u64).collect();
+                let digests = blobs.put_all(contents).await?;
+                let stored = digests.into_iter().zip(sizes.into_iter().map(ByteCount::new));
+                files.extend(entries.into_iter().zip(stored).map(|(entry, stored)| entry.with(stored)));
+            }
+            Found::Streamed(entry, pieces) => {
+                files.extend(keep_pieces(blobs, pieces).await?.map(|stored| entry.with(stored)));
+            }
+        }
+    }
+    Ok(files)
+}
+
+impl Entry {
+    fn with(self, (content, size): (Digest, ByteCount)) -> (RepoPath, TreeFile) {
+        (self.path, TreeFile { kind: self.kind, content, size })
+    }
 }
 
 /// Stores the objects of all directories of a tree, but for the root, which is answered.
 pub(crate) async fn objects(blobs: &dyn BlobBatch, tree: &Tree) -> Result<Vec<u8>, BlobError> {
-    let mut root = Vec::new();
-    for object in tree.objects() {
-        if object.digest == tree.digest() {
-            root = object.bytes;
-        } else {
-            blobs.put(object.bytes.into()).await?;
-        }
-    }
+    let mut objects = tree.objects();
+    let root = objects.iter().position(|object| object.digest == tree.digest());
+    let root = root.map(|root| objects.swap_remove(root).bytes).unwrap_or_default();
+    blobs.put_all(objects.into_iter().map(|object| object.bytes.into()).collect()).await?;
     Ok(root)
-}
-
-async fn keep_found(
-    blobs: &dyn BlobBatch,
-    found: &AsyncMutex<Receiver<Found>>,
-    files: &Mutex<Vec<(RepoPath, TreeFile)>>,
-) -> Result<(), BlobError> {
-    loop {
-        let next = found.lock().await.recv().await;
-        let Some(Found { path, kind, content }) = next else { return Ok(()) };
-        let stored = match content {
-            Content::Whole(bytes) => {
-                let size = ByteCount::new(bytes.len() as u64);
-                Some((blobs.put(bytes).await?, size))
-            }
-            Content::Streamed(pieces) => keep_pieces(blobs, pieces).await?,
-        };
-        let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
-        files.extend(stored.map(|(content, size)| (path, TreeFile { kind, content, size })));
-    }
 }
 
 /// Stores a content that comes in pieces; `None` where it did not come to its end.

@@ -21,8 +21,11 @@ pub const ABBREVIATION_DIGITS: usize = 4;
 pub const FINDINGS: usize = 1_000;
 /// How much of a content is read at a time. One up to this size is held as a whole.
 pub(crate) const CHUNK_BYTES: usize = 256 << 10;
-/// How many files wait to be stored.
-pub(crate) const QUEUED_ENTRIES: usize = 16;
+/// With so many files, or so many bytes of them, a group of small files is handed over.
+pub(crate) const GROUP_FILES: usize = 128;
+pub(crate) const GROUP_BYTES: usize = 1 << 20;
+/// How many groups, or large files, wait to be stored.
+pub(crate) const QUEUED: usize = 3;
 /// How many chunks of one file wait to be stored.
 pub(crate) const QUEUED_CHUNKS: usize = 2;
 /// The most bytes of unpacked bases that are kept for the next delta on them.

@@ -3,7 +3,7 @@
 use std::io::{self, Read as _};
 use std::sync::Arc;
 
-use crate::inflate::{Inflate, Unpacked};
+use crate::inflate::{Inflate, Unpacking};
 use crate::place::Place;
 use crate::reading::Reading;
 use crate::{ObjectId, ObjectKind};
@@ -12,11 +12,11 @@ use crate::{ObjectId, ObjectKind};
 const HEADER_BYTES: usize = 28;
 
 /// Opens an object; `None` where there is none.
-pub(crate) fn open(objects: &Place, id: ObjectId, unpacked: &Unpacked) -> io::Result<Option<Reading>> {
+pub(crate) fn open(objects: &Place, id: ObjectId, unpacking: &Unpacking) -> io::Result<Option<Reading>> {
     let digits = id.to_string();
     let name = format!("{}/{}", &digits[..2], &digits[2..]);
     let Some(file) = objects.file(name.as_bytes())? else { return Ok(None) };
-    let mut stream = Inflate::new(Arc::new(file), 0, unpacked);
+    let mut stream = Inflate::new(Arc::new(file), 0, unpacking);
     let (kind, size_bytes) = header(&mut stream)?;
     Ok(Some(Reading::new(id, kind, size_bytes, Box::new(stream))))
 }

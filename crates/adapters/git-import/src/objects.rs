@@ -1,7 +1,7 @@
 use std::io;
 
 use crate::import_error::Absence;
-use crate::inflate::{TooCostly, Unpacked};
+use crate::inflate::{TooCostly, Unpacking};
 use crate::limits::{COMMIT_BYTES, INDIRECTIONS, PACKS};
 use crate::object::{target_of_tag, tree_of_commit};
 use crate::pack::{Bases, Pack};
@@ -23,7 +23,7 @@ pub(crate) struct Objects<'a> {
     repository: &'a Repository,
     packs: Packs,
     bases: Bases,
-    unpacked: Unpacked,
+    unpacking: Unpacking,
 }
 
 #[derive(Default)]
@@ -59,7 +59,7 @@ impl Wanted<'_> {
 impl<'a> Objects<'a> {
     pub(crate) fn open(repository: &'a Repository) -> Result<Self, ImportError> {
         let packs = Packs::open(&repository.objects)?;
-        Ok(Self { repository, packs, bases: Bases::default(), unpacked: Unpacked::default() })
+        Ok(Self { repository, packs, bases: Bases::default(), unpacking: Unpacking::default() })
     }
 
     /// Opens an object that must be there and of its kind.
@@ -88,8 +88,8 @@ impl<'a> Objects<'a> {
         if let Some(place) = &self.packs.place {
             for pack in &self.packs.packs {
                 let Some(offset) = pack.index().offset(wanted.id).map_err(corrupt)? else { continue };
-                let (bases, unpacked) = (&mut self.bases, &self.unpacked);
-                match pack.read(place, wanted.id, offset, wanted.limit_bytes, bases, unpacked) {
+                let (bases, unpacking) = (&mut self.bases, &self.unpacking);
+                match pack.read(place, wanted.id, offset, wanted.limit_bytes, bases, unpacking) {
                     Ok(reading) => return Ok(Some(reading)),
                     // The pack went away after its index was opened.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -97,7 +97,7 @@ impl<'a> Objects<'a> {
                 }
             }
         }
-        loose::open(&self.repository.objects, wanted.id, &self.unpacked).map_err(corrupt)
+        loose::open(&self.repository.objects, wanted.id, &self.unpacking).map_err(corrupt)
     }
 
     fn missing(&self, wanted: &Wanted<'_>) -> ImportError {

@@ -2,12 +2,13 @@ use std::io;
 
 use ambit_ids::{ByteCount, RepoPath, limits};
 use ambit_revision::FileKind;
+use bytes::Bytes;
 use tokio::sync::mpsc::{self, Sender};
 
 use crate::finding::{Finding, LFS_POINTER_BYTES, is_lfs_pointer};
 use crate::import_error::shown;
-use crate::keep::{Content, Found, Piece};
-use crate::limits::{CHUNK_BYTES, FINDINGS, QUEUED_CHUNKS};
+use crate::keep::{Entry, Found, Piece};
+use crate::limits::{CHUNK_BYTES, FINDINGS, GROUP_BYTES, GROUP_FILES, QUEUED_CHUNKS};
 use crate::objects::{Objects, Wanted};
 use crate::reading::Reading;
 use crate::tree_object::{self, EntryMode, TreeEntry, TreeFault};
@@ -28,8 +29,10 @@ pub(crate) fn walk(
     options: ImportOptions,
     found: &Sender<Found>,
 ) -> Result<Met, ImportError> {
-    let mut walk = Walk { objects, options, found, entries: 0, content_bytes: 0, met: Met::default() };
+    let (group, group_bytes, met) = (Vec::new(), 0, Met::default());
+    let mut walk = Walk { objects, options, found, group, group_bytes, entries: 0, content_bytes: 0, met };
     walk.directory(tree, None)?;
+    walk.give_group()?;
     Ok(walk.met)
 }
 
@@ -37,6 +40,9 @@ struct Walk<'a, 'b> {
     objects: &'a mut Objects<'b>,
     options: ImportOptions,
     found: &'a Sender<Found>,
+    /// Small files that are handed over together.
+    group: Vec<(Entry, Bytes)>,
+    group_bytes: usize,
     entries: usize,
     content_bytes: u64,
     met: Met,
@@ -110,10 +116,14 @@ impl Walk<'_, '_> {
             if kind != FileKind::Link && bytes.len() < LFS_POINTER_BYTES && is_lfs_pointer(&bytes) {
                 self.tell(Finding::LfsPointer { path: path.clone() });
             }
-            self.give(path, kind, Content::Whole(bytes.into()))?;
+            self.group_bytes += bytes.len();
+            self.group.push((Entry { path, kind }, bytes.into()));
+            if self.group.len() >= GROUP_FILES || self.group_bytes >= GROUP_BYTES {
+                self.give_group()?;
+            }
         } else {
             let (pieces, receiver) = mpsc::channel(QUEUED_CHUNKS);
-            self.give(path, kind, Content::Streamed(receiver))?;
+            self.give(Found::Streamed(Entry { path, kind }, receiver))?;
             stream(&mut reading, &pieces, corrupt)?;
             reading.finish().map_err(corrupt)?;
             pieces.blocking_send(Piece::End).map_err(|_| ImportError::Interrupted)?;
@@ -134,8 +144,14 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn give(&self, path: RepoPath, kind: FileKind, content: Content) -> Result<(), ImportError> {
-        self.found.blocking_send(Found { path, kind, content }).map_err(|_| ImportError::Interrupted)
+    fn give_group(&mut self) -> Result<(), ImportError> {
+        self.group_bytes = 0;
+        let group = std::mem::take(&mut self.group);
+        if group.is_empty() { Ok(()) } else { self.give(Found::Several(group)) }
+    }
+
+    fn give(&self, found: Found) -> Result<(), ImportError> {
+        self.found.blocking_send(found).map_err(|_| ImportError::Interrupted)
     }
 }
 

@@ -13,6 +13,8 @@ pub struct GitCall {
     pub wanted: CommitName,
     /// The command with its arguments, as a person would read it.
     pub command: String,
+    /// The same in short: what is done, and with which source.
+    pub brief: String,
     /// The exit code; `None` where it was killed.
     pub exit: Option<i32>,
     /// The end of what it wrote to standard error, cut to [`limits::TOLD_BYTES`](crate::limits::TOLD_BYTES), without
@@ -26,11 +28,34 @@ pub enum MirrorError {
     /// There is no git.
     #[error("there is no git in the directories of the search path; nothing was fetched. Install git")]
     GitMissing,
-    /// The source is a path, and nothing is there.
+    /// The source is a path, or a URL of one, and no directory is there.
     #[error("{source_name} is no directory; nothing was fetched. Name a repository")]
     SourceMissing {
         /// The source.
         source_name: String,
+    },
+    /// The source is no repository, or holds none that this user may read.
+    #[error(
+        "{source_name} is no repository of git, or none that may be read; nothing was fetched. Name the directory that \
+         holds `.git`, a bare repository, or a URL of one. Git wrote: {}",
+        call.output
+    )]
+    NotARepository {
+        /// The source.
+        source_name: String,
+        /// The call that found out.
+        call: Box<GitCall>,
+    },
+    /// The source is a directory of another user, from which git does not fetch.
+    #[error(
+        "{source_name} belongs to another user, and git does not fetch from there; nothing was fetched. Name the directory \
+         as a path instead of a URL, so that it is read without git, or fetch as its owner"
+    )]
+    OtherOwner {
+        /// The source.
+        source_name: String,
+        /// The call that found out.
+        call: Box<GitCall>,
     },
     /// Another process worked on the same mirror until time was up.
     #[error(
@@ -60,7 +85,7 @@ pub enum MirrorError {
     /// Git failed.
     #[error(
         "{} could not be obtained: `{}` failed; what was fetched before is kept. It wrote: {}",
-        call.wanted, call.command, call.output
+        call.wanted, call.brief, call.output
     )]
     Git {
         /// The call.
@@ -69,7 +94,7 @@ pub enum MirrorError {
     /// Time was up. Git and everything that it had started were killed.
     #[error(
         "{} was not obtained within {} ms, and `{}` was ended; ask again with a longer deadline. It wrote: {}",
-        call.wanted, deadline.as_millis(), call.command, call.output
+        call.wanted, deadline.as_millis(), call.brief, call.output
     )]
     Deadline {
         /// The call.
@@ -81,7 +106,7 @@ pub enum MirrorError {
     #[error(
         "the source has no commit {}; `{}` did not bring it. Name another commit, or the branch that has it. It \
          wrote: {}",
-        call.wanted, call.command, call.output
+        call.wanted, call.brief, call.output
     )]
     NotFound {
         /// The last call that looked for it.
@@ -104,7 +129,7 @@ pub enum MirrorError {
         found: String,
     },
     /// An object of the commit's tree is not there.
-    #[error("the tree of {} is not whole in the source: `{}` wrote: {}", call.wanted, call.command, call.output)]
+    #[error("the tree of {} is not whole in the source: `{}` wrote: {}", call.wanted, call.brief, call.output)]
     Incomplete {
         /// The call that found out.
         call: Box<GitCall>,
@@ -118,6 +143,8 @@ impl MirrorError {
         match self {
             Self::GitMissing => "MIRROR_GIT_MISSING",
             Self::SourceMissing { .. } => "MIRROR_SOURCE_MISSING",
+            Self::NotARepository { .. } => "MIRROR_SOURCE_NOT_A_REPOSITORY",
+            Self::OtherOwner { .. } => "MIRROR_SOURCE_OTHER_OWNER",
             Self::Busy { .. } => "MIRROR_BUSY",
             Self::Storage { .. } => "MIRROR_STORAGE",
             Self::Unstartable { .. } => "MIRROR_GIT_UNSTARTABLE",
@@ -135,6 +162,8 @@ impl MirrorError {
     pub const fn call(&self) -> Option<&GitCall> {
         match self {
             Self::Git { call }
+            | Self::NotARepository { call, .. }
+            | Self::OtherOwner { call, .. }
             | Self::Deadline { call, .. }
             | Self::NotFound { call }
             | Self::Incomplete { call } => Some(call),

@@ -202,13 +202,31 @@ fn search(repository: &Repository<'_>, wanted: &Wanted) -> Result<CommitSha, Mir
         return settle(repository, commit);
     }
     repository.gather_packs()?;
+    let source = repository.source;
+    if source.directory_named().is_some_and(|directory| !directory.is_dir()) {
+        return Err(MirrorError::SourceMissing { source_name: source.to_string() });
+    }
     let mut last = None;
     for fetch in fetches(wanted) {
         match (repository.fetch(fetch)?, fetch) {
             (Ok(()), _) => {}
-            // A source may refuse to hand out a commit by its name, and have it in a branch all the same.
-            (Err(call), Fetch::Commit { .. }) if !is_unknown(&call) => last = Some(call),
-            (Err(call), Fetch::Commit { .. }) => return Err(MirrorError::NotFound { call }),
+            (Err(call), _) if says(&call, &NO_REPOSITORY) => {
+                return Err(MirrorError::NotARepository { source_name: source.to_string(), call });
+            }
+            (Err(call), _) if says(&call, &OTHER_OWNER) => {
+                return Err(MirrorError::OtherOwner { source_name: source.to_string(), call });
+            }
+            (Err(call), Fetch::Commit { .. }) if says(&call, &UNKNOWN) => {
+                return Err(MirrorError::NotFound { call });
+            }
+            // A source may refuse to hand out a commit by its name, and have it in a branch all the same; and it may not
+            // have the branch.
+            (Err(call), Fetch::Commit { .. }) => last = Some(call),
+            (Err(call), Fetch::Branch { .. } | Fetch::WholeBranch { .. }) if says(&call, &NO_BRANCH) => {
+                last = Some(call);
+            }
+            // Git says nothing where a source has neither branches nor tags.
+            (Err(call), Fetch::Everything) if call.output.is_empty() => {}
             (Err(call), _) => return Err(MirrorError::Git { call }),
         }
         if let Some(commit) = repository.find()? {
@@ -228,9 +246,19 @@ fn fetches(wanted: &Wanted) -> Vec<Fetch<'_>> {
     fetches
 }
 
-/// Whether the source says that it does not have the object at all.
-fn is_unknown(call: &GitCall) -> bool {
-    call.output.contains("not our ref")
+/// That the source does not have the object at all, in git's words.
+const UNKNOWN: [&str; 1] = ["not our ref"];
+/// The same of a branch.
+const NO_BRANCH: [&str; 1] = ["couldn't find remote ref"];
+/// That there is no repository, in the words of git and of those who serve it.
+const NO_REPOSITORY: [&str; 4] =
+    ["does not appear to be a git repository", "not a git repository", "repository not found", "' not found"];
+/// That another user's directory is not fetched from.
+const OTHER_OWNER: [&str; 1] = ["dubious ownership"];
+
+fn says(call: &GitCall, words: &[&str]) -> bool {
+    let output = call.output.to_lowercase();
+    words.iter().any(|words| output.contains(words))
 }
 
 /// Nothing failed, and the commit did not come.
@@ -239,6 +267,7 @@ fn unseen(repository: &Repository<'_>) -> GitCall {
         repository: repository.path.to_path_buf(),
         wanted: repository.wanted.clone(),
         command: format!("git fetch {}", repository.source),
+        brief: format!("git fetch {}", repository.source),
         exit: Some(0),
         output: "every branch and tag was fetched whole".to_owned(),
     }

@@ -191,10 +191,13 @@ impl Repository<'_> {
     fn call<S: AsRef<OsStr>>(&self, words: &[S], exit: Option<i32>, errors: &[u8]) -> Box<GitCall> {
         let words: Vec<String> =
             words.iter().map(|word| word.as_ref().to_string_lossy().into_owned()).collect();
+        let command = format!("git {}", words.join(" "));
+        let is_fetch = words.first().is_some_and(|word| word == "fetch");
         Box::new(GitCall {
             repository: self.path.to_path_buf(),
             wanted: self.wanted.clone(),
-            command: format!("git {}", words.join(" ")),
+            brief: if is_fetch { format!("git fetch {}", self.source) } else { command.clone() },
+            command,
             exit,
             output: told(errors),
         })

@@ -1,6 +1,6 @@
 use std::ffi::OsString;
 use std::fmt;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::limits::NAME_BYTES;
@@ -131,6 +131,18 @@ impl Source {
         }
     }
 
+    /// The directory that it names, as a path or by a URL of the scheme `file`, whose escapes git reads as such.
+    pub(crate) fn directory_named(&self) -> Option<PathBuf> {
+        match &self.0 {
+            Kind::Path(path) => Some(path.clone()),
+            Kind::Url { scheme: Scheme::File, text } => {
+                let place = text.strip_prefix("file://").unwrap_or(text);
+                Some(PathBuf::from(OsString::from_vec(unescaped(place.as_bytes()))))
+            }
+            Kind::Url { .. } => None,
+        }
+    }
+
     /// What git is told. It begins with a slash or a scheme, and so is never taken for an option.
     pub(crate) fn argument(&self) -> OsString {
         match &self.0 {
@@ -148,6 +160,22 @@ impl Scheme {
             Self::Ssh => "ssh",
         }
     }
+}
+
+/// The bytes with every `%XX` read; what only looks like one stays.
+fn unescaped(mut bytes: &[u8]) -> Vec<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let mut plain = Vec::with_capacity(bytes.len());
+    while let Some((first, rest)) = bytes.split_first() {
+        let escaped = match (first, rest) {
+            (b'%', [high, low, ..]) => digit(*high).zip(digit(*low)),
+            _ => None,
+        };
+        let (byte, after) = escaped.map_or((*first, rest), |(high, low)| (high * 16 + low, &rest[2..]));
+        plain.push(byte);
+        bytes = after;
+    }
+    plain
 }
 
 fn check_place(scheme: Scheme, rest: &str, text: &str) -> Result<(), SourceError> {
@@ -196,6 +224,20 @@ mod tests {
             assert!(!argument.as_bytes().starts_with(b"-"), "{text}");
         }
         assert!(Source::parse("a").unwrap().argument().as_bytes().starts_with(b"/"));
+    }
+
+    #[test]
+    fn a_directory_is_named_as_a_path_or_by_a_url() {
+        for (text, directory) in [
+            ("/srv/a b", Some("/srv/a b")),
+            ("file:///srv/a%20b", Some("/srv/a b")),
+            ("file:///srv/100%", Some("/srv/100%")),
+            ("file:///srv/%zz%2", Some("/srv/%zz%2")),
+            ("https://example.org/a.git", None),
+        ] {
+            let source = Source::parse(text).unwrap();
+            assert_eq!(source.directory_named(), directory.map(PathBuf::from), "{text}");
+        }
     }
 
     #[test]

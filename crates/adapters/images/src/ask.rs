@@ -2,7 +2,7 @@
 //! answers, except for what tells a version manager which version is wanted.
 
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -61,8 +61,12 @@ pub(crate) fn hear(command: &mut Command) -> Result<Said, String> {
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| format!("it could not be started ({error})"))?;
-    let answer = drain(child.stdout.take());
-    let complaint = drain(child.stderr.take());
+    let drained = drain(child.stdout.take()).and_then(|answer| Ok((answer, drain(child.stderr.take())?)));
+    let (answer, complaint) = drained.map_err(|error| {
+        let _ = child.kill();
+        let _ = child.wait();
+        format!("nothing can be read of it ({error})")
+    })?;
     let Ok(answer) = answer.recv_timeout(limits::ANSWER_WAIT) else {
         // A process that ended by itself cannot be killed any more, which is as well.
         let _ = child.kill();
@@ -82,9 +86,9 @@ pub(crate) fn hear(command: &mut Command) -> Result<Said, String> {
 }
 
 /// Reads a pipe in a thread of its own, so that a full pipe never stops the process that writes to it.
-fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+fn drain(pipe: Option<impl Read + Send + 'static>) -> io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
+    thread::Builder::new().spawn(move || {
         let mut bytes = Vec::new();
         if let Some(pipe) = pipe {
             // What was read before a failure is still the best answer; a cut-off one is refused where it is parsed.
@@ -92,8 +96,8 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
         }
         // Nobody listens any more where the wait was given up.
         let _ = sender.send(bytes);
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
 
 #[cfg(test)]

@@ -6,26 +6,40 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ambit_control_groups::Layout;
 use ambit_ids::{BackendId, Digest, Incarnation, LeaseId};
+use ambit_measurements::{Measurements, Trust};
+use ambit_ownership::is_maker_alive;
 use ambit_ports::images::ImageStore;
 use ambit_ports::runtime::{Clock, IdGenerator};
-use ambit_ports::sandbox::{CapabilityManifest, Lives, SandboxError, SandboxLease, SandboxSpec};
+use ambit_ports::sandbox::{
+    CapabilityManifest, FileBatch, FileReceipt, Lives, SandboxError, SandboxLease, SandboxSpec,
+};
 use ambit_ports::volumes::VolumeStore;
 
-use crate::cgroup::Layout;
-use crate::guest::{Nursery, io_error};
-use crate::home::Home;
-use crate::pool::Pool;
+use crate::guest::Nursery;
+use crate::home::{Home, Share};
+use crate::measuring::MEASURED;
+use crate::pool::{Pool, PoolCounts};
+use crate::remembered::Memory;
+use crate::retire;
 use crate::sandbox::{Making, Sandbox};
-use crate::{machine, retire};
+use crate::slot::Fittings;
+use crate::trees::Trees;
 
 /// What the adapter is given.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// A directory of its own. Everything that it keeps on disk lies below.
     pub root: PathBuf,
-    /// How many guests wait ready for the next run.
+    /// How many slots wait ready for the next run.
     pub spare_guests: usize,
+}
+
+/// A number that no slot can know before it is asked for it.
+fn nonce_of(incarnation: &Incarnation) -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] = *Digest::of(incarnation.as_str().as_bytes()).as_bytes();
+    u64::from_le_bytes([a, b, c, d, e, f, g, h])
 }
 
 /// Sandboxes of the Linux kernel.
@@ -37,11 +51,26 @@ pub struct LinuxSandboxes {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdGenerator>,
     pool: Arc<Pool>,
+    trees: Arc<Trees>,
+    /// What leases have kept.
+    memory: Memory,
+    /// Where images lie that this process has asked for.
+    roots: Mutex<BTreeMap<Digest, PathBuf>>,
     live: Mutex<BTreeMap<LeaseId, Arc<Sandbox>>>,
     /// One at a time makes or ends the sandbox of a lease.
     changing: Vec<tokio::sync::Mutex<()>>,
     /// What the probes found, once they ran.
     pub(crate) measured: tokio::sync::Mutex<Option<CapabilityManifest>>,
+    /// What they found in another process.
+    pub(crate) kept: Arc<Measurements>,
+}
+
+/// So many places of images are remembered.
+const KNOWN_IMAGES: usize = 64;
+
+fn make_private(directory: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(directory)?;
+    std::fs::set_permissions(directory, Permissions::from_mode(0o700))
 }
 
 /// Enough that two leases seldom wait for each other.
@@ -63,25 +92,34 @@ impl LinuxSandboxes {
         ids: Arc<dyn IdGenerator>,
     ) -> Result<Self, SandboxError> {
         let layout = Layout::detect();
-        layout.sweep(machine::is_process_alive);
+        layout.sweep(is_maker_alive);
         Self::with_layout(layout, settings, images, volumes, clock, ids)
     }
 
     fn with_layout(
         layout: Layout,
-        settings: Settings,
+        mut settings: Settings,
         images: Arc<dyn ImageStore>,
         volumes: Arc<dyn VolumeStore>,
         clock: Arc<dyn Clock>,
         ids: Arc<dyn IdGenerator>,
     ) -> Result<Self, SandboxError> {
         let id = BackendId::new(Self::ID)
-            .map_err(|error| io_error("naming the backend")(std::io::Error::other(error)))?;
+            .map_err(|error| SandboxError::during("naming the backend")(std::io::Error::other(error)))?;
         let leases = settings.root.join("leases");
-        std::fs::create_dir_all(&leases)
-            .and_then(|()| std::fs::set_permissions(&leases, Permissions::from_mode(0o700)))
-            .map_err(io_error("making the directory of the sandboxes"))?;
-        let pool = Pool::new(Nursery::new(layout), Arc::clone(&ids), settings.spare_guests);
+        let what = "making the directory of the sandboxes";
+        make_private(&leases).map_err(SandboxError::during(what))?;
+        // The kernel's tables know places by their real names alone.
+        settings.root = settings.root.canonicalize().map_err(SandboxError::during(what))?;
+        let slots = settings.root.join("slots");
+        Share::sweep(&slots, is_maker_alive);
+        make_private(&slots).map_err(SandboxError::during("making the directory of the slots"))?;
+        let trees = settings.root.join("trees");
+        make_private(&trees).map_err(SandboxError::during("making the directory of the trees"))?;
+        // What is being written or removed belongs to a process; what is whole to nobody.
+        Share::sweep(&trees, |name| !name.contains('-') || is_maker_alive(name));
+        let pool = Pool::new(Nursery::new(layout), Arc::clone(&ids), settings.spare_guests, slots);
+        let kept = Measurements::in_directory(settings.root.join(MEASURED), id.clone(), Trust::Kept);
         Ok(Self {
             id,
             root: settings.root,
@@ -90,9 +128,13 @@ impl LinuxSandboxes {
             clock,
             ids,
             pool: Arc::new(pool),
+            trees: Arc::new(Trees::new(trees)),
+            memory: Memory::default(),
+            roots: Mutex::default(),
             live: Mutex::default(),
             changing: std::iter::repeat_with(tokio::sync::Mutex::default).take(CHANGE_LOCKS).collect(),
             measured: tokio::sync::Mutex::new(None),
+            kept: Arc::new(kept),
         })
     }
 
@@ -110,6 +152,10 @@ impl LinuxSandboxes {
         )
     }
 
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     pub(crate) fn layout(&self) -> &Layout {
         self.pool.nursery().layout()
     }
@@ -118,19 +164,28 @@ impl LinuxSandboxes {
         self.clock.now()
     }
 
+    /// Where the files of an image lie. The store holds an image against its digest once for each process, so it is asked
+    /// again only where the files are gone.
+    pub(crate) async fn image_root(&self, image: Digest) -> Result<PathBuf, SandboxError> {
+        let roots = || self.roots.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = roots().get(&image).cloned();
+        if let Some(root) = known.filter(|root| root.is_dir()) {
+            return Ok(root);
+        }
+        let root = self.images.root(image).await?;
+        let mut roots = roots();
+        if roots.len() >= KNOWN_IMAGES {
+            roots.clear();
+        }
+        roots.insert(image, root.clone());
+        Ok(root)
+    }
+
     /// An image with nothing in it.
     pub(crate) fn empty_image(&self) -> Result<PathBuf, SandboxError> {
         let image = self.root.join("empty");
-        std::fs::create_dir_all(&image).map_err(io_error("making an empty image"))?;
+        std::fs::create_dir_all(&image).map_err(SandboxError::during("making an empty image"))?;
         Ok(image)
-    }
-
-    /// Whether the workspace of a live sandbox is a copy of this tree.
-    pub(crate) async fn copies_the_tree(&self, lease: &SandboxLease, tree: Digest) -> bool {
-        match self.sandbox(lease) {
-            Ok(sandbox) => sandbox.copies(tree).await.unwrap_or(false),
-            Err(_) => false,
-        }
     }
 
     /// Kills a guest as an accident would; answers whether there was one.
@@ -178,6 +233,66 @@ impl LinuxSandboxes {
         }
     }
 
+    /// Makes a sandbox from a slot that waited, and where none does that still lives, from one that is made now.
+    async fn sandbox_of(
+        &self,
+        making: Making<'_>,
+        fittings: &Arc<Fittings>,
+    ) -> Result<Sandbox, SandboxError> {
+        let nonce = nonce_of(&making.lease.incarnation);
+        while let Some(slot) = self.pool.take(fittings, &making.lease.scope, nonce).await {
+            match Sandbox::make(making.clone(), slot, Some(nonce)).await {
+                Err(SandboxError::Gone(_)) => self.pool.count_dropped(),
+                made => {
+                    self.pool.count(true);
+                    return made;
+                }
+            }
+        }
+        self.pool.count(false);
+        Sandbox::make(making, self.pool.make_whole(fittings).await?, None).await
+    }
+
+    /// Brings a tree that a lease of the same scope brought before, without its files being named again; `None` where
+    /// there is none, and then [`write_files`](ambit_ports::sandbox::SandboxPort::write_files) brings it.
+    ///
+    /// # Errors
+    /// [`SandboxError::Gone`] where the sandbox is.
+    pub async fn recall_tree(
+        &self,
+        lease: &SandboxLease,
+        tree: Digest,
+    ) -> Result<Option<FileReceipt>, SandboxError> {
+        let sandbox = self.sandbox(lease)?;
+        let receipt = sandbox.recall(tree).await?;
+        self.learn(&sandbox);
+        Ok(receipt)
+    }
+
+    /// Brings a tree, and learns for the next lease which it was.
+    pub(crate) async fn bring(
+        &self,
+        lease: &SandboxLease,
+        batch: FileBatch,
+    ) -> Result<FileReceipt, SandboxError> {
+        let sandbox = self.sandbox(lease)?;
+        let receipt = sandbox.write_files(batch).await?;
+        self.learn(&sandbox);
+        Ok(receipt)
+    }
+
+    fn learn(&self, sandbox: &Sandbox) {
+        if let Some((tree, held)) = sandbox.first_shared() {
+            self.pool.brought(&sandbox.lease.scope, tree, held, sandbox.was_foreseen());
+        }
+    }
+
+    /// What the pool of slots did so far.
+    #[must_use]
+    pub fn pool_counts(&self) -> PoolCounts {
+        self.pool.counts()
+    }
+
     /// Makes the sandbox of a run from the directory of an image, and those of its volumes in their order.
     pub(crate) async fn allocate_from(
         &self,
@@ -191,8 +306,9 @@ impl LinuxSandboxes {
             let is_same = sandbox.lease.image == spec.image && sandbox.mounts == spec.volumes;
             return if is_same { Ok(sandbox.lease.clone()) } else { Err(SandboxError::Conflict(id)) };
         }
-        let incarnation = Incarnation::new(format!("inc_{}", self.ids.next()))
-            .map_err(|error| io_error("naming the life of the sandbox")(std::io::Error::other(error)))?;
+        let incarnation = Incarnation::new(format!("inc_{}", self.ids.next())).map_err(|error| {
+            SandboxError::during("naming the life of the sandbox")(std::io::Error::other(error))
+        })?;
         let lease = SandboxLease {
             lease: id.clone(),
             incarnation,
@@ -203,18 +319,19 @@ impl LinuxSandboxes {
         };
         let home = self.home(&id);
         self.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-        retire::clear(&home, &lease).await?;
+        retire::clear(&home, &id).await?;
         let making = Making {
             lease: lease.clone(),
             limits: spec.limits,
             fixtures: &spec.fixtures,
-            volumes: spec.volumes.iter().cloned().zip(volumes).collect(),
-            blobs: Arc::clone(&spec.blobs),
+            blobs: self.memory.over(Arc::clone(&spec.blobs), &spec.scope),
             home,
             enforced: self.layout().enforcement(),
-            image,
+            shared: Arc::clone(&self.trees),
         };
-        let sandbox = Sandbox::make(making, self.pool.take().await?).await;
+        let volumes = spec.volumes.iter().cloned().zip(volumes.iter().cloned()).collect();
+        let fittings = Arc::new(Fittings::new(image.to_path_buf(), volumes, spec.limits, &spec.scope));
+        let sandbox = self.sandbox_of(making, &fittings).await;
         self.pool.refill();
         self.live.lock().unwrap_or_else(PoisonError::into_inner).insert(id, Arc::new(sandbox?));
         Ok(lease)

@@ -38,13 +38,20 @@ impl Channel {
         self.0.async_io(Interest::WRITABLE, |fd| Ok(socket::send_bytes(fd.as_fd(), message, beside)?)).await
     }
 
+    async fn next(&self, buffer: &mut [u8]) -> io::Result<(usize, Descriptors)> {
+        self.0.async_io(Interest::READABLE, |fd| Ok(socket::receive(fd.as_fd(), buffer)?)).await
+    }
+
     /// Receives the next message into `buffer`. The end of the connection is an error of its kind.
     pub(crate) async fn receive<'a, 'b: 'a, M: Message<'a>>(
         &self,
         buffer: &'b mut [u8],
     ) -> io::Result<(M, Descriptors)> {
-        let (len, descriptors) =
-            self.0.async_io(Interest::READABLE, |fd| Ok(socket::receive(fd.as_fd(), buffer)?)).await?;
+        let (len, descriptors) = match self.next(buffer).await {
+            // The other end ended before it read everything. What it said before that is behind this error.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => self.next(buffer).await?,
+            other => other?,
+        };
         if len == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }

@@ -5,25 +5,26 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
+use ambit_capture::Capture;
+use ambit_control_groups::{Group, GroupLimits, Usage};
 use ambit_gates::{Ending, ResourceLimit};
 use ambit_ids::{ByteCount, DurationMs, ExecutionLimits};
+use ambit_outputs::Outputs;
 use ambit_ports::AbortSignal;
-use ambit_ports::sandbox::{ExecutionObservation, NamedCommand, SandboxError};
+use ambit_ports::sandbox::{ExecutionObservation, NamedCommand, OutputStream, SandboxError};
 use ambit_sandbox_guest::wire::{Ended, How, Request, Response};
+use ambit_verdict::{Facts, Stop};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe::Receiver;
 use tokio::time::{Instant, sleep_until};
 
-use crate::capture::Capture;
-use crate::cgroup::{GroupLimits, Usage};
-use crate::guest::{io_error, refused};
-use crate::handover::{Handover, OWN_PROCESSES, narrower};
-use crate::outputs;
+use crate::guest::refused;
+use crate::handover::{Handover, OWN_PROCESSES};
 use crate::sandbox::{Sandbox, Turn};
-use crate::verdict::{Facts, Stop};
+use crate::{account, signs};
 
 /// How much later than the guest's own the deadline of this side is.
-const DEADLINE_MARGIN: Duration = Duration::from_millis(1500);
+const DEADLINE_MARGIN: Duration = Duration::from_millis(1000);
 /// How long a guest may take to stop a command before it is killed itself.
 const STOP_GRACE: Duration = Duration::from_millis(500);
 /// How long output may still flow after every process has ended.
@@ -56,25 +57,27 @@ pub(crate) async fn execute(
     if !sandbox.has_tree(command.tree) {
         return Err(SandboxError::TreeMissing(command.tree));
     }
-    let limits = narrower(&command.limits, &sandbox.limits);
+    let limits = command.limits.within(&sandbox.limits);
     let volumes = sandbox.volumes(command.tree, &limits, sandbox.declared(&command.volumes)?);
-    let handover = Handover::of(command).map_err(io_error("reading the command"))?;
+    let handover = Handover::of(command).map_err(SandboxError::during("reading the command"))?;
     sandbox.settled(&mut turn).await.map_err(|_| SandboxError::Gone(sandbox.lease.lease.clone()))?;
     let (before, has_own_peak) = control(sandbox, &mut turn, &limits)?;
 
     let mut unfinished = Unfinished(Some(sandbox));
     let (stdout, stderr) = handover.start(sandbox, volumes, &limits).await?;
+    let capture =
+        |stream| Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone()).tapped(command, stream);
     let mut running = Running {
         sandbox,
         limits: &limits,
-        stdout: Stream::new(sandbox, stdout)?,
-        stderr: Stream::new(sandbox, stderr)?,
+        stdout: Stream::new(stdout, capture(OutputStream::Stdout))?,
+        stderr: Stream::new(stderr, capture(OutputStream::Stderr))?,
         stop: None,
         started: Instant::now(),
         cpu_before_us: before.cpu_us,
     };
     let ended = running.watch(&mut abort).await?;
-    let mut after = sandbox.guest.group.usage();
+    let mut after = sandbox.gauges.usage();
     turn.counted = Some(after);
     after.peak_memory_bytes = after.peak_memory_bytes.filter(|_| has_own_peak);
     let observation = observe(running, command, ended, (before, after)).await?;
@@ -92,28 +95,38 @@ fn control(
     turn: &mut Turn,
     limits: &ExecutionLimits,
 ) -> Result<(Usage, bool), SandboxError> {
-    let group = &sandbox.guest.group;
-    let wanted = GroupLimits {
+    let wanted = group_limits(limits);
+    if turn.applied != Some(wanted) {
+        turn.applied = None;
+        limit(&sandbox.guest.group, wanted)?;
+        turn.applied = Some(wanted);
+    }
+    let gauges = &sandbox.gauges;
+    let has_own_peak = gauges.forget_peak() || turn.counted.is_none();
+    // Between commands only the guest runs: of the counts only its processor time goes on.
+    let before = turn.counted.take().unwrap_or_else(|| gauges.usage());
+    Ok((Usage { cpu_us: gauges.cpu_us(), ..before }, has_own_peak))
+}
+
+/// The limits of the whole.
+pub(crate) fn group_limits(limits: &ExecutionLimits) -> GroupLimits {
+    GroupLimits {
         memory_bytes: limits.memory_bytes.get(),
         processes: u64::from(limits.processes) + OWN_PROCESSES,
         cpu_millis: u64::from(limits.cpu_millis),
-    };
-    if turn.applied != Some(wanted) {
-        turn.applied = None;
-        group
-            .limit(wanted)
-            .map_err(|source| SandboxError::ControlFailed { control: "the control group".into(), source })?;
-        turn.applied = Some(wanted);
     }
-    let has_own_peak = group.forget_peak() || turn.counted.is_none();
-    // Between commands only the guest runs: of the counts only its processor time goes on.
-    let before = turn.counted.take().unwrap_or_else(|| group.usage());
-    Ok((Usage { cpu_us: group.cpu_us(), ..before }, has_own_peak))
+}
+
+/// Puts limits on a group.
+pub(crate) fn limit(group: &Group, wanted: GroupLimits) -> Result<(), SandboxError> {
+    group
+        .limit(wanted)
+        .map_err(|source| SandboxError::ControlFailed { control: "the control group".into(), source })
 }
 
 /// The observation of a command that was aborted while another one ran.
 async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<ExecutionObservation, SandboxError> {
-    let (outputs, refused_outputs) = outputs::none(&command.outputs);
+    let Outputs { kept, refused } = Outputs::unreadable(&command.outputs);
     let empty = || Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone()).finish();
     Ok(ExecutionObservation {
         incarnation: sandbox.lease.incarnation.clone(),
@@ -122,12 +135,13 @@ async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<Executio
         breaches: BTreeSet::new(),
         stdout: empty().await?,
         stderr: empty().await?,
-        outputs,
-        refused_outputs,
+        outputs: kept,
+        refused_outputs: refused,
         duration_ms: DurationMs::ZERO,
         cpu_ms: None,
         peak_memory_bytes: None,
         killed_processes: 0,
+        signs: None,
     })
 }
 
@@ -140,9 +154,8 @@ struct Stream {
 }
 
 impl Stream {
-    fn new(sandbox: &Sandbox, source: OwnedFd) -> Result<Self, SandboxError> {
-        let source = Receiver::from_owned_fd(source).map_err(io_error("reading the output"))?;
-        let capture = Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone());
+    fn new(source: OwnedFd, capture: Capture) -> Result<Self, SandboxError> {
+        let source = Receiver::from_owned_fd(source).map_err(SandboxError::during("reading the output"))?;
         Ok(Self { source, capture, buffer: vec![0; 64 << 10], open: true })
     }
 
@@ -185,7 +198,8 @@ impl Running<'_> {
         let wall = Duration::from_millis(self.limits.wall_ms.get());
         let deadline = later(self.started, wall.saturating_add(DEADLINE_MARGIN));
         let mut overdue = None;
-        let mut cpu_check = self.started;
+        let mut cpu_check =
+            later(self.started, soonest(self.limits, self.limits.cpu_time_ms.get().saturating_mul(1000)));
         let ended = loop {
             let stopping = self.stop.is_some();
             let event = tokio::select! {
@@ -207,13 +221,13 @@ impl Running<'_> {
                 }
                 Event::Stop(stop) => overdue = Some(self.request_stop(stop).await),
                 Event::Stdout(read) => {
-                    let len = read.map_err(io_error("reading the output"))?;
+                    let len = read.map_err(SandboxError::during("reading the output"))?;
                     let room = self.room();
                     self.stdout.keep(len, room).await?;
                     overdue = overdue.or(self.check_output(len, room).await);
                 }
                 Event::Stderr(read) => {
-                    let len = read.map_err(io_error("reading the output"))?;
+                    let len = read.map_err(SandboxError::during("reading the output"))?;
                     let room = self.room();
                     self.stderr.keep(len, room).await?;
                     overdue = overdue.or(self.check_output(len, room).await);
@@ -252,13 +266,13 @@ impl Running<'_> {
 
     async fn drain(&mut self) -> Result<(), SandboxError> {
         while self.stdout.open {
-            let len = self.stdout.next().await.map_err(io_error("reading the output"))?;
+            let len = self.stdout.next().await.map_err(SandboxError::during("reading the output"))?;
             let room = self.room();
             self.stdout.keep(len, room).await?;
             self.note_excess(len, room);
         }
         while self.stderr.open {
-            let len = self.stderr.next().await.map_err(io_error("reading the output"))?;
+            let len = self.stderr.next().await.map_err(SandboxError::during("reading the output"))?;
             let room = self.room();
             self.stderr.keep(len, room).await?;
             self.note_excess(len, room);
@@ -306,14 +320,18 @@ async fn cpu_exceeded(
 ) {
     let Some(before_us) = before_us else { return std::future::pending().await };
     let limit_us = limits.cpu_time_ms.get().saturating_mul(1000);
-    let share = u64::from(limits.cpu_millis).max(1);
     loop {
         sleep_until(*next).await;
-        let used_us = sandbox.guest.group.cpu_us().unwrap_or(0).saturating_sub(before_us);
+        let used_us = sandbox.gauges.cpu_us().unwrap_or(0).saturating_sub(before_us);
         let Some(left_us) = limit_us.checked_sub(used_us).filter(|left| *left > 0) else { return };
-        let pause = Duration::from_micros(left_us.saturating_mul(1000) / share).max(CPU_PAUSE);
-        *next = later(Instant::now(), pause);
+        *next = later(Instant::now(), soonest(limits, left_us));
     }
+}
+
+/// The shortest time in which a command can use so much processor time.
+fn soonest(limits: &ExecutionLimits, cpu_us: u64) -> Duration {
+    let share = u64::from(limits.cpu_millis).max(1);
+    Duration::from_micros(cpu_us.saturating_mul(1000) / share).max(CPU_PAUSE)
 }
 
 async fn observe(
@@ -331,18 +349,25 @@ async fn observe(
         _ => ended.map(|ended| ended.cpu_us),
     };
     let facts = Facts {
-        ended,
+        account: ended.as_ref().map(account::of),
         stop: stop.or(sandbox.was_stopped().then_some(Stop::Abort)),
         memory_kills: after.memory_kills.saturating_sub(before.memory_kills),
+        memory_refusals: ended.map_or(0, |ended| ended.memory_refusals),
         process_refusals: after.process_refusals.saturating_sub(before.process_refusals),
+        disk_full: ended.is_some_and(|ended| ended.disk_full),
         cpu_us: cpu_us.unwrap_or(0),
         cpu_limit_us: limits.cpu_time_ms.get().saturating_mul(1000),
     };
     let (ending, breaches): (_, BTreeSet<ResourceLimit>) = facts.verdict();
-    let (outputs, refused_outputs) = match ended {
-        Some(_) => outputs::collect(sandbox, &command.outputs).await?,
-        None => outputs::none(&command.outputs),
+    let counts = ended.and_then(|ended| ended.signs);
+    let signs = counts.map(|counts| signs::of(counts, &facts, &breaches));
+    let Outputs { kept, refused } = match ended {
+        Some(_) => {
+            ambit_outputs::collect(sandbox, &command.outputs, &sandbox.lease.scope, &sandbox.blobs).await?
+        }
+        None => Outputs::unreadable(&command.outputs),
     };
+    let (stdout, stderr) = tokio::try_join!(stdout.capture.finish(), stderr.capture.finish())?;
     let wall = ended.map_or(started.elapsed(), |ended| Duration::from_micros(ended.wall_us));
     let millis =
         |duration: Duration| DurationMs::new(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX));
@@ -351,13 +376,14 @@ async fn observe(
         effect: command.effect.clone(),
         ending,
         breaches,
-        stdout: stdout.capture.finish().await?,
-        stderr: stderr.capture.finish().await?,
-        outputs,
-        refused_outputs,
+        stdout,
+        stderr,
+        outputs: kept,
+        refused_outputs: refused,
         duration_ms: millis(wall),
         cpu_ms: cpu_us.map(|cpu_us| DurationMs::new(cpu_us / 1000)),
         peak_memory_bytes: after.peak_memory_bytes.map(ByteCount::new),
         killed_processes: ended.map_or(0, |ended| ended.killed),
+        signs,
     })
 }

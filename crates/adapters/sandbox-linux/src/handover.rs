@@ -5,12 +5,12 @@ use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 
 use ambit_ids::ExecutionLimits;
+use ambit_ids::limits::{COMMAND_WORD_BYTES, COMMAND_WORDS, PATH_BYTES};
 use ambit_ports::sandbox::{Enforcer, LimitEnforcement, NamedCommand, SandboxError};
 use ambit_sandbox_guest::wire::{Execute, MESSAGE_BYTES, ProcessLimits, Request, STRINGS, Volumes};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::channel::FIXED_BYTES;
-use crate::guest::io_error;
 use crate::sandbox::Sandbox;
 
 /// Processes beside those of the command: the guest.
@@ -19,18 +19,11 @@ const OPEN_FILES: u64 = 4096;
 /// Where no control group bounds what the kernel holds for them: a socket's buffers alone are a fifth of a mebibyte.
 const FEW_OPEN_FILES: u64 = 1024;
 
-/// The limits of a command are never wider than those of its run.
-pub(crate) fn narrower(command: &ExecutionLimits, run: &ExecutionLimits) -> ExecutionLimits {
-    ExecutionLimits {
-        memory_bytes: command.memory_bytes.min(run.memory_bytes),
-        processes: command.processes.min(run.processes),
-        cpu_millis: command.cpu_millis.min(run.cpu_millis),
-        cpu_time_ms: command.cpu_time_ms.min(run.cpu_time_ms),
-        wall_ms: command.wall_ms.min(run.wall_ms),
-        disk_bytes: command.disk_bytes.min(run.disk_bytes),
-        output_bytes: command.output_bytes.min(run.output_bytes),
-    }
-}
+const _: () = assert!(COMMAND_WORDS <= STRINGS, "every command that is allowed must be handed over");
+const _: () = assert!(
+    COMMAND_WORD_BYTES + PATH_BYTES + FIXED_BYTES <= MESSAGE_BYTES,
+    "every command that is allowed must fit a message"
+);
 
 /// Texts with a NUL after each. A NUL inside one would make it two.
 fn block<'a>(texts: impl Iterator<Item = &'a [u8]>) -> io::Result<Vec<u8>> {
@@ -57,14 +50,11 @@ impl Handover {
     pub(crate) fn of(command: &NamedCommand) -> io::Result<Self> {
         let variables: Vec<String> =
             command.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let handover = Self {
+        Ok(Self {
             arguments: block(command.argv.iter().map(String::as_bytes))?,
             environment: block(variables.iter().map(String::as_bytes))?,
             workdir: CString::new(command.workdir.as_ref().map_or(&b""[..], |path| path.as_bytes()))?,
-        };
-        let fits = handover.variable_bytes() + FIXED_BYTES <= MESSAGE_BYTES;
-        let few = command.argv.len() <= STRINGS && variables.len() <= STRINGS;
-        if fits && few { Ok(handover) } else { Err(io::ErrorKind::ArgumentListTooLong.into()) }
+        })
     }
 
     fn variable_bytes(&self) -> usize {
@@ -79,7 +69,8 @@ impl Handover {
         limits: &ExecutionLimits,
     ) -> Result<(OwnedFd, OwnedFd), SandboxError> {
         let what = "handing the command over";
-        let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).map_err(io_error(what));
+        let pipe =
+            || pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).map_err(SandboxError::during(what));
         let ((stdout, stdout_far), (stderr, stderr_far)) = (pipe()?, pipe()?);
         let request = Request::Execute(Execute {
             volumes,
@@ -95,7 +86,7 @@ impl Handover {
                 io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
                     SandboxError::Gone(sandbox.lease.lease.clone())
                 }
-                _ => io_error(what)(error),
+                _ => SandboxError::during(what)(error),
             }
         })?;
         Ok((stdout, stderr))

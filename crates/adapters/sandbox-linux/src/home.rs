@@ -1,16 +1,15 @@
 //! What a lease has on disk: the record by which any process can end it, and the staged files.
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 
+use ambit_control_groups::Group;
 use ambit_ids::{Digest, Incarnation, LeaseId};
+use ambit_ownership::{MakerLink, ProcessIdentity, leases};
+use ambit_ports::sandbox::Maker;
+use ambit_staging::{Owner, make_directory};
 use serde::{Deserialize, Serialize};
-
-use crate::cgroup::Group;
-use crate::identity::Outer;
-use crate::process::ProcessIdentity;
 
 /// The largest record that is read.
 const RECORD_BYTES: usize = 64 << 10;
@@ -25,6 +24,47 @@ pub(crate) struct Record {
     pub(crate) process: ProcessIdentity,
     /// Its control groups.
     pub(crate) group: Group,
+}
+
+/// A directory for a lease that there is not yet. It goes with this value.
+#[derive(Debug)]
+pub(crate) struct Share(PathBuf);
+
+impl Share {
+    /// Makes it below `place`.
+    pub(crate) fn make(place: &Path, name: &str, owner: Owner) -> io::Result<Self> {
+        let share = Self(place.join(name));
+        for directory in [share.0.clone(), share.0.join("trees"), share.0.join("fixtures")] {
+            make_directory(&directory, owner)?;
+        }
+        Ok(share)
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Where a tree lies.
+    pub(crate) fn tree(&self, tree: Digest) -> PathBuf {
+        self.0.join("trees").join(tree.to_hex())
+    }
+
+    /// Removes those below `place` that `is_in_use` does not claim by their name.
+    pub(crate) fn sweep(place: &Path, is_in_use: impl Fn(&str) -> bool) {
+        for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+            if entry.file_name().to_str().is_some_and(|name| !is_in_use(name)) {
+                let _ = remove_all(&entry.path());
+            }
+        }
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let Self(place) = self;
+        let _ = remove_all(place);
+    }
 }
 
 /// The directory of a lease.
@@ -52,20 +92,31 @@ impl Home {
         self.0.join("fixtures").join(name)
     }
 
-    /// Makes it. Fails where it exists: then another life has it, or its end is unproven.
-    pub(crate) fn create(&self, owner: Outer) -> io::Result<()> {
-        for directory in [self.0.clone(), self.0.join("trees"), self.0.join("fixtures")] {
-            make_directory(&directory, owner)?;
-        }
-        Ok(())
+    /// Every home below the adapter's directory, and below those of the backends that it keeps beside itself.
+    pub(crate) fn all(root: &Path) -> io::Result<Vec<(LeaseId, Self)>> {
+        Ok(leases(root)?.into_iter().map(|(lease, path)| (lease, Self(path))).collect())
     }
 
-    /// Writes the record, whole or not at all.
-    pub(crate) fn write_record(&self, record: &Record) -> io::Result<()> {
+    /// Who made it.
+    pub(crate) fn maker(&self) -> Maker {
+        self.maker_link().maker()
+    }
+
+    fn maker_link(&self) -> MakerLink {
+        MakerLink::of(&self.0)
+    }
+
+    /// Takes over what was prepared, with the record of whose it is now. Fails where it exists: then another life has it,
+    /// or its end is unproven.
+    pub(crate) fn take_over(&self, share: Share, record: &Record) -> io::Result<()> {
+        // Before anything else, so that whatever is left of it has a maker.
+        self.maker_link().write()?;
         let bytes = ambit_canonical::encode(record).map_err(io::Error::other)?;
-        let fresh = self.0.join("record.new");
-        fs::write(&fresh, bytes.as_bytes())?;
-        fs::rename(fresh, self.0.join("record"))
+        // It is nobody's until it has its name, so the record need not be whole before.
+        fs::write(share.0.join("record"), bytes.as_bytes())?;
+        fs::rename(&share.0, &self.0)?;
+        std::mem::forget(share);
+        Ok(())
     }
 
     /// Reads the record; `None` where there is none.
@@ -83,14 +134,15 @@ impl Home {
         remove_all(&self.0.join("fixtures"))
     }
 
-    /// Removes it with everything in it.
+    /// Removes it with everything in it, and at the very last the name of its maker.
     pub(crate) fn remove(&self) -> io::Result<()> {
-        remove_all(&self.0)
+        remove_all(&self.0)?;
+        self.maker_link().remove()
     }
 
     /// Whether anything of it is there.
     pub(crate) fn exists(&self) -> bool {
-        fs::symlink_metadata(&self.0).is_ok()
+        fs::symlink_metadata(&self.0).is_ok() || self.maker_link().exists()
     }
 }
 
@@ -99,18 +151,4 @@ fn remove_all(directory: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
-}
-
-/// Makes a directory that the sandbox's user can read.
-pub(crate) fn make_directory(path: &Path, owner: Outer) -> io::Result<()> {
-    const MODE: u32 = 0o755;
-    fs::DirBuilder::new().mode(MODE).create(path)?;
-    // The process may mask what new directories allow.
-    if fs::symlink_metadata(path)?.mode() & 0o777 != MODE {
-        fs::set_permissions(path, Permissions::from_mode(MODE))?;
-    }
-    if owner.foreign {
-        chown(path, Some(owner.uid), Some(owner.gid))?;
-    }
-    Ok(())
 }

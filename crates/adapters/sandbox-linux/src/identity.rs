@@ -2,30 +2,21 @@
 
 use std::fs;
 
-/// A user and a group outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Outer {
-    /// The user.
-    pub(crate) uid: u32,
-    /// The group.
-    pub(crate) gid: u32,
-    /// Whether it is another user than this process's own.
-    pub(crate) foreign: bool,
-}
+use ambit_staging::Owner;
 
 /// A range that no distribution gives to people, services or containers (see systemd's table of user ids).
 const UNUSED: (u32, u32) = (0x7000_0000, 0x7fff_ffff);
 
 /// The user for a new sandbox: as root one of its own, picked by `pick`; otherwise this process's.
-pub(crate) fn outer(pick: u32) -> Outer {
+pub(crate) fn outer(pick: u32) -> Owner {
     let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    let own = Outer { uid, gid, foreign: false };
+    let own = Owner { uid, gid, foreign: false };
     if uid != 0 {
         return own;
     }
     let mapped = |path| fs::read_to_string(path).unwrap_or_default();
     match pick_id(&mapped("/proc/self/uid_map"), &mapped("/proc/self/gid_map"), pick) {
-        Some(id) => Outer { uid: id, gid: id, foreign: true },
+        Some(id) => Owner { uid: id, gid: id, foreign: true },
         None => own,
     }
 }

@@ -10,31 +10,38 @@
 
 #![cfg(target_os = "linux")]
 
+mod account;
 mod backend;
-mod capture;
-mod cgroup;
 mod channel;
 mod execute;
 mod filter;
+mod forecast;
 mod guest;
 mod handover;
 mod home;
 mod host_directory;
 mod identity;
 mod machine;
+mod measuring;
 mod missing;
+mod namespaces;
 mod outputs;
 mod pool;
 mod probes;
 mod process;
 mod program;
+mod remembered;
 mod retire;
 mod sandbox;
+mod scan;
+mod signs;
+mod slot;
 mod spawner;
-mod staging;
+mod trees;
 mod verbs;
-mod verdict;
 mod watch;
 
 pub use backend::{LinuxSandboxes, Settings};
+pub use pool::PoolCounts;
 pub use program::PROGRAM as PROBER;
+pub use scan::LinuxRemains;

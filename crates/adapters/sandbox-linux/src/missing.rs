@@ -8,13 +8,15 @@ use ambit_sandbox_guest::Step;
 use ambit_sandbox_guest::wire::Failed;
 use rustix::io::Errno;
 
+use crate::namespaces;
+
 /// Where Ubuntu's kernels forbid capabilities in the user namespaces of ordinary programs.
 const APPARMOR_SWITCH: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 /// Where Debian's kernels once forbade the namespaces themselves.
 const DEBIAN_SWITCH: &str = "/proc/sys/kernel/unprivileged_userns_clone";
 const USER_NAMESPACES: &str = "/proc/sys/user/max_user_namespaces";
 
-fn missing(feature: &str, consequence: &str, mend: &str) -> MissingFeature {
+pub(crate) fn missing(feature: &str, consequence: &str, mend: &str) -> MissingFeature {
     MissingFeature { feature: feature.into(), consequence: consequence.into(), mend: mend.into() }
 }
 
@@ -39,11 +41,23 @@ pub(crate) fn error_of(failed: Failed) -> SandboxError {
 }
 
 fn feature_of(failed: Failed) -> Option<MissingFeature> {
+    if failed.step == Step::UserMap && failed.errno == Errno::NOENT.raw_os_error() {
+        return Some(proc());
+    }
     if !is_refusal(failed.errno) {
         return None;
     }
     match failed.step {
-        Step::Namespaces | Step::UserMap => Some(user_namespaces()),
+        Step::Namespaces if failed.errno == Errno::NOSYS.raw_os_error() => {
+            Some(system_call("clone3", "no process can be started in namespaces of its own"))
+        }
+        Step::Namespaces | Step::UserMap => Some(namespaces::forbidden().unwrap_or_else(user_namespaces)),
+        Step::CgroupNamespace => Some(namespaces::forbidden().unwrap_or_else(namespaces::of_control_groups)),
+        step if is_mounting(step) && failed.errno == Errno::NOSYS.raw_os_error() => Some(missing(
+            "the mount API of Linux 5.12",
+            "no root of its own can be built for a sandbox",
+            "let fsopen, fsconfig, fsmount, open_tree, move_mount and mount_setattr through (in a container: its seccomp profile)",
+        )),
         // The namespace was made, but grants nothing: the sign of AppArmor's restriction.
         Step::Identity | Step::Hostname | Step::Network | Step::Root | Step::Pivot
             if switch(APPARMOR_SWITCH) == Some(1) =>
@@ -65,8 +79,52 @@ fn feature_of(failed: Failed) -> Option<MissingFeature> {
             "commands could make every system call",
             "use a kernel with CONFIG_SECCOMP_FILTER",
         )),
+        step if is_mounting(step) => Some(missing(
+            "mounts in a mount namespace of its own",
+            "no root of its own can be built for a sandbox",
+            "let mount, umount2, pivot_root and the mount API through (in a container: its seccomp profile)",
+        )),
+        Step::Network => Some(missing(
+            "a network namespace of its own",
+            "a command would have the network of the host",
+            "let unshare, socket and ioctl through (in a container: its seccomp profile)",
+        )),
         _ => None,
     }
+}
+
+/// Whether a step makes mounts.
+const fn is_mounting(step: Step) -> bool {
+    matches!(
+        step,
+        Step::Root
+            | Step::Pivot
+            | Step::Proc
+            | Step::ProcMask
+            | Step::Devices
+            | Step::Image
+            | Step::Share
+            | Step::ReadOnly
+            | Step::Volumes
+    )
+}
+
+/// The table of processes, through which everything that a sandbox is made of is named.
+pub(crate) fn proc() -> MissingFeature {
+    missing(
+        "a /proc of this process namespace",
+        "no process can be found in it, and no user be mapped",
+        "mount it (mount -t proc proc /proc), anew where the namespace was made (unshare --mount-proc)",
+    )
+}
+
+/// A system call that is not to be had.
+pub(crate) fn system_call(name: &str, consequence: &str) -> MissingFeature {
+    missing(
+        &format!("the system call {name}"),
+        consequence,
+        &format!("let {name} through (in a container: its seccomp profile), or use a newer kernel"),
+    )
 }
 
 fn apparmor() -> MissingFeature {

@@ -1,12 +1,13 @@
 //! Stopping and removing sandboxes from what is on disk, in whatever process, and proving it.
 
-use std::fs;
 use std::time::Duration;
 
+use ambit_control_groups::Group;
+use ambit_ids::LeaseId;
+use ambit_ownership::mounts;
 use ambit_ports::sandbox::{CancellationReceipt, DestructionReceipt, Lives, SandboxError, SandboxLease};
 
-use crate::cgroup::Group;
-use crate::guest::{io_error, remove_when_empty};
+use crate::guest::remove_when_empty;
 use crate::home::{Home, Record};
 use crate::process::{DYING, Process};
 
@@ -17,7 +18,7 @@ pub(crate) async fn cancel(home: &Home, lease: &SandboxLease) -> Result<Cancella
         None => Stopped::default(),
     };
     if stopped.remaining > 0 {
-        return Err(unproven(lease, vec![("processes".into(), stopped.remaining)]));
+        return Err(unproven(&lease.lease, vec![("processes".into(), stopped.remaining)]));
     }
     Ok(CancellationReceipt {
         incarnation: lease.incarnation.clone(),
@@ -33,7 +34,7 @@ pub(crate) async fn destroy(
     lease: &SandboxLease,
     lives: Lives,
 ) -> Result<DestructionReceipt, SandboxError> {
-    let record = home.read_record().map_err(io_error("reading the record of the sandbox"))?;
+    let record = home.read_record().map_err(SandboxError::during("reading the record of the sandbox"))?;
     let is_later = |record: &Record| lives == Lives::Named && record.incarnation != lease.incarnation;
     let remaining = if record.as_ref().is_some_and(is_later) {
         nothing_remains()
@@ -42,27 +43,27 @@ pub(crate) async fn destroy(
     };
     let receipt =
         DestructionReceipt { incarnation: lease.incarnation.clone(), lease: lease.lease.clone(), remaining };
-    if receipt.is_proof() { Ok(receipt) } else { Err(unproven(lease, receipt.remaining)) }
+    if receipt.is_proof() { Ok(receipt) } else { Err(unproven(&lease.lease, receipt.remaining)) }
 }
 
 /// Removes whatever an earlier life left under this home.
-pub(crate) async fn clear(home: &Home, lease: &SandboxLease) -> Result<(), SandboxError> {
+pub(crate) async fn clear(home: &Home, lease: &LeaseId) -> Result<(), SandboxError> {
     if !home.exists() {
         return Ok(());
     }
-    let record = home.read_record().map_err(io_error("reading the record of an earlier life"))?;
+    let record = home.read_record().map_err(SandboxError::during("reading the record of an earlier life"))?;
     let remaining = remove(home, record.as_ref()).await?;
     if remaining.iter().all(|(_, left)| *left == 0) { Ok(()) } else { Err(unproven(lease, remaining)) }
 }
 
 /// The record, where it is of the life that the lease names. A later life is nobody's to end by an earlier lease.
 fn record_of(home: &Home, lease: &SandboxLease) -> Result<Option<Record>, SandboxError> {
-    let record = home.read_record().map_err(io_error("reading the record of the sandbox"))?;
+    let record = home.read_record().map_err(SandboxError::during("reading the record of the sandbox"))?;
     Ok(record.filter(|record| record.incarnation == lease.incarnation))
 }
 
-fn unproven(lease: &SandboxLease, remaining: Vec<(String, u32)>) -> SandboxError {
-    SandboxError::DestructionUnproven { lease: lease.lease.clone(), remaining }
+fn unproven(lease: &LeaseId, remaining: Vec<(String, u32)>) -> SandboxError {
+    SandboxError::DestructionUnproven { lease: lease.clone(), remaining }
 }
 
 fn nothing_remains() -> Vec<(String, u32)> {
@@ -77,16 +78,20 @@ struct Stopped {
 
 /// Kills the guest, and with it everything in its process namespace.
 async fn stop(record: &Record) -> Result<Stopped, SandboxError> {
-    let guest: Option<Process> = record.process.hold().map_err(io_error("looking for the guest"))?;
+    let held = record.process.hold().and_then(|held| held.map(Process::new).transpose());
+    let guest = held.map_err(SandboxError::during("looking for the guest"))?;
     let Some(guest) = guest else {
-        return Ok(Stopped { killed: 0, remaining: record.group.population().unwrap_or(0) });
+        // Its process namespace has ended with it, so nothing can be left; where it is, it has no other owner.
+        let killed = if record.group.kill() { record.group.population().unwrap_or(0) } else { 0 };
+        return Ok(Stopped { killed, remaining: emptied(&record.group).await });
     };
     // The guest itself is not one of the command's processes.
     let killed = record
         .group
         .population()
         .map_or_else(|| record.process.companions(), |count| count.saturating_sub(1));
-    guest.kill().map_err(io_error("killing the guest"))?;
+    guest.kill().map_err(SandboxError::during("killing the guest"))?;
+    let _ = record.group.kill();
     let has_ended = guest.ended().await;
     let left = emptied(&record.group).await;
     Ok(Stopped { killed, remaining: if has_ended { left } else { left.max(1) } })
@@ -94,9 +99,12 @@ async fn stop(record: &Record) -> Result<Stopped, SandboxError> {
 
 /// How many processes are in a group whose guest has ended. The kernel may let go of the last a moment later.
 async fn emptied(group: &Group) -> u32 {
+    /// So often it is looked again at once: no timer here is finer than a millisecond.
+    const AT_ONCE: u32 = 50;
     let mut pause = Duration::from_micros(200);
-    loop {
+    for look in 0.. {
         match group.population() {
+            Some(left) if left > 0 && look < AT_ONCE => tokio::task::yield_now().await,
             Some(left) if left > 0 && pause < DYING => {
                 tokio::time::sleep(pause).await;
                 pause *= 2;
@@ -104,6 +112,7 @@ async fn emptied(group: &Group) -> u32 {
             population => return population.unwrap_or(0),
         }
     }
+    0
 }
 
 async fn remove(home: &Home, record: Option<&Record>) -> Result<Vec<(String, u32)>, SandboxError> {
@@ -119,21 +128,18 @@ async fn remove(home: &Home, record: Option<&Record>) -> Result<Vec<(String, u32
         groups = record.group.remaining();
     }
     let what = "removing the files";
-    staged.await.map_err(|panic| io_error(what)(std::io::Error::other(panic)))?.map_err(io_error(what))?;
-    // The record is the last thing that could still be needed.
-    if processes == 0 && groups == 0 {
-        home.remove().map_err(io_error(what))?;
+    let staged = staged.await.map_err(|panic| SandboxError::during(what)(std::io::Error::other(panic)))?;
+    // The record is the last thing that could still be needed. What cannot be removed remains, and is told as that.
+    if processes == 0 && groups == 0 && staged.is_ok() {
+        let _ = home.remove();
     }
-    let mounts = mounts_below(home).map_err(io_error("looking at the mounts"))?;
+    let mounts = mounts_below(home).map_err(SandboxError::during("looking at the mounts"))?;
     let remaining = [processes, groups, mounts, u32::from(home.exists())];
     Ok(nothing_remains().into_iter().zip(remaining).map(|((surface, _), left)| (surface, left)).collect())
 }
 
-/// Mounts of the host that lie in this home. None is ever made; this is the proof.
+/// Mounts of the host that lie in this home. None is ever made by this program; this is the proof.
 fn mounts_below(home: &Home) -> std::io::Result<u32> {
-    let place = home.path().to_string_lossy().into_owned();
-    let mounts = fs::read_to_string("/proc/self/mountinfo")?;
-    let count =
-        mounts.lines().filter(|line| line.split(' ').nth(4).is_some_and(|at| at.starts_with(&place))).count();
-    Ok(u32::try_from(count).unwrap_or(u32::MAX))
+    let below = mounts()?.into_iter().filter(|place| place.starts_with(home.path()));
+    Ok(u32::try_from(below.count()).unwrap_or(u32::MAX))
 }

@@ -1,24 +1,24 @@
 //! A sandbox: a guest in the hands of one run.
 
 use std::collections::BTreeMap;
-use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ambit_ids::{Digest, ExecutionLimits, VolumeMount};
+use ambit_control_groups::{Gauges, GroupLimits, Usage};
+use ambit_ids::{ByteCount, Digest, ExecutionLimits, VolumeMount};
 use ambit_ports::blobs::BlobStore;
 use ambit_ports::sandbox::{FileBatch, FileReceipt, Fixture, LimitEnforcement, SandboxError, SandboxLease};
-use ambit_sandbox_guest::wire::{Request, Response, TREE_NAME_BYTES, Volumes};
+use ambit_sandbox_guest::wire::{Request, Response, Sizes, TREE_NAME_BYTES, Volumes};
+use ambit_staging::{Fresh, Stage, batch_digest};
 
-use crate::cgroup::{GroupLimits, Usage};
-use crate::filter;
-use crate::guest::{Guest, io_error, refused};
+use crate::guest::Guest;
 use crate::home::{Home, Record};
-use crate::host_directory::HostDirectory;
-use crate::staging::{Stage, batch_digest, discard};
+use crate::slot::{Prepared, Slot};
+use crate::trees::{Held, Trees};
+
+/// How many hints are given without their answers being read: far fewer than a socket holds.
+const HINTS: u32 = 16;
 
 /// A live sandbox.
 pub(crate) struct Sandbox {
@@ -33,9 +33,32 @@ pub(crate) struct Sandbox {
     pub(crate) guest: Guest,
     /// Held by the one execution at a time.
     pub(crate) turn: tokio::sync::Mutex<Turn>,
-    /// The trees that were brought, each with the digest of the batch that it came as.
-    trees: Mutex<BTreeMap<Digest, Digest>>,
+    pub(crate) gauges: Gauges,
+    /// The trees that were brought.
+    trees: Mutex<BTreeMap<Digest, Brought>>,
+    /// The tree that the guest had before one was brought.
+    foreseen: Mutex<Option<Prepared>>,
+    /// Whether it was told which tree came first.
+    is_learned: AtomicBool,
+    was_foreseen: AtomicBool,
+    /// Those that leases share.
+    shared: Arc<Trees>,
     stopped: AtomicBool,
+}
+
+/// A tree that was brought.
+struct Brought {
+    /// The digest of the batch that it came as.
+    batch: Digest,
+    /// What keeps it where it is, where others may use it too.
+    held: Option<Arc<Held>>,
+}
+
+impl Brought {
+    /// What the guest calls it. One that others use goes by what is in it, so that no other comes to have its name.
+    fn name(&self, tree: Digest) -> Digest {
+        if self.held.is_some() { self.batch } else { tree }
+    }
 }
 
 /// Whose turn it is, and in what state the last one left the guest.
@@ -43,44 +66,77 @@ pub(crate) struct Sandbox {
 pub(crate) struct Turn {
     /// The guest was asked to take the volumes of the last command away, and did not answer yet.
     finishing: bool,
+    /// How many answers to hints nobody read yet.
+    hinted: u32,
     /// The limits that the control group has.
     pub(crate) applied: Option<GroupLimits>,
     /// What the control group counted up to the end of the last command.
     pub(crate) counted: Option<Usage>,
 }
 
-/// What a sandbox is made of, beside its guest.
+/// What a sandbox is made of, beside its slot.
+#[derive(Clone)]
 pub(crate) struct Making<'a> {
     pub(crate) lease: SandboxLease,
     pub(crate) limits: ExecutionLimits,
     pub(crate) fixtures: &'a [Fixture],
-    /// The declared volumes, each with its directory.
-    pub(crate) volumes: Vec<(VolumeMount, &'a PathBuf)>,
     pub(crate) blobs: Arc<dyn BlobStore>,
     pub(crate) home: Home,
     pub(crate) enforced: LimitEnforcement,
-    /// The directory of the image.
-    pub(crate) image: &'a Path,
+    pub(crate) shared: Arc<Trees>,
+}
+
+/// The name of a tree as the guest takes it.
+pub(crate) fn tree_name(digest: Digest) -> [u8; TREE_NAME_BYTES] {
+    let mut name = [0; TREE_NAME_BYTES];
+    name.copy_from_slice(digest.to_hex().as_bytes());
+    name
+}
+
+/// How large the volumes of a command are that may write so much.
+pub(crate) fn sizes(disk_bytes: ByteCount) -> Sizes {
+    /// One file for this many bytes, and some for the smallest volumes.
+    const BYTES_PER_FILE: u64 = 4096;
+    const LEAST_FILES: u64 = 1024;
+    // A volume that has at least one block: the kernel takes a size of zero for no limit at all.
+    let disk_bytes = disk_bytes.get().max(BYTES_PER_FILE);
+    Sizes { disk_bytes, disk_files: (disk_bytes / BYTES_PER_FILE).max(LEAST_FILES) }
 }
 
 impl Sandbox {
-    /// Hands a guest to a run.
-    pub(crate) async fn make(making: Making<'_>, guest: Guest) -> Result<Self, SandboxError> {
-        let Making { lease, limits, fixtures, volumes, blobs, home, enforced, image } = making;
-        home.create(guest.outer).map_err(io_error("making the directory of the sandbox"))?;
+    /// Hands a slot to a run. One that waited was asked to answer with `proof`, and is [`Gone`](SandboxError::Gone) where
+    /// it does not.
+    pub(crate) async fn make(
+        making: Making<'_>,
+        slot: Slot,
+        proof: Option<u64>,
+    ) -> Result<Self, SandboxError> {
+        let Making { lease, limits, fixtures, blobs, home, enforced, shared } = making;
+        let Slot { guest, share, volumes, applied, tree, .. } = slot;
+        let record = Record {
+            incarnation: lease.incarnation.clone(),
+            process: guest.identity.clone(),
+            group: guest.group.clone(),
+        };
+        home.take_over(share, &record).map_err(SandboxError::during("taking a sandbox over"))?;
         let sandbox = Self {
             lease,
             limits,
-            mounts: volumes.iter().map(|(mount, _)| mount.clone()).collect(),
+            mounts: volumes,
             blobs,
             home,
             enforced,
+            gauges: Gauges::open(&guest.group),
             guest,
-            turn: tokio::sync::Mutex::default(),
+            turn: tokio::sync::Mutex::new(Turn { applied: Some(applied), ..Turn::default() }),
+            shared,
             trees: Mutex::default(),
+            foreseen: Mutex::new(tree),
+            is_learned: AtomicBool::new(false),
+            was_foreseen: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
         };
-        match sandbox.furnish(fixtures, &volumes, image).await {
+        match sandbox.move_in(fixtures, proof).await {
             Ok(()) => Ok(sandbox),
             Err(error) => {
                 let _ = sandbox.home.remove();
@@ -89,62 +145,30 @@ impl Sandbox {
         }
     }
 
-    async fn furnish(
-        &self,
-        fixtures: &[Fixture],
-        volumes: &[(VolumeMount, &PathBuf)],
-        image: &Path,
-    ) -> Result<(), SandboxError> {
-        let record = Record {
-            incarnation: self.lease.incarnation.clone(),
-            process: self.guest.identity.clone(),
-            group: self.guest.group.clone(),
-        };
+    async fn move_in(&self, fixtures: &[Fixture], proof: Option<u64>) -> Result<(), SandboxError> {
         for fixture in fixtures {
             let is_name =
                 !fixture.name.starts_with('.') && !fixture.name.contains('/') && !fixture.name.is_empty();
             if !is_name {
-                return Err(io_error("staging the fixtures")(io::ErrorKind::InvalidInput.into()));
+                return Err(SandboxError::during("staging the fixtures")(io::ErrorKind::InvalidInput.into()));
             }
             self.stage().write(&fixture.files, &self.home.fixture(&fixture.name)).await?;
         }
-        for (mount, root) in volumes {
-            self.bring(mount, root).await.map_err(io_error("bringing a volume"))?;
+        match proof {
+            Some(nonce) => self.proven(nonce).await,
+            None => Ok(()),
         }
-        self.assemble(image, &record).await
+    }
+
+    async fn proven(&self, wanted: u64) -> Result<(), SandboxError> {
+        match self.guest.receive().await {
+            Ok((Response::Proven { nonce }, _)) if nonce == wanted => Ok(()),
+            _ => Err(SandboxError::Gone(self.lease.lease.clone())),
+        }
     }
 
     fn stage(&self) -> Stage<'_> {
         Stage { scope: &self.lease.scope, blobs: &self.blobs, owner: self.guest.outer }
-    }
-
-    /// Hands a declared volume to the guest. What comes of it shows when the root is assembled.
-    async fn bring(&self, mount: &VolumeMount, root: &Path) -> io::Result<()> {
-        let name = CString::new(mount.name.as_str())?;
-        let root = HostDirectory::of(root, self.guest.by_path)?;
-        let request = Request::Bring { name: &name, path: &root.path };
-        let variable = name.count_bytes() + root.path.count_bytes();
-        let beside: Vec<BorrowedFd<'_>> = root.mount.iter().map(OwnedFd::as_fd).collect();
-        self.guest.send(&request, variable, &beside).await
-    }
-
-    /// Lets the guest build the root, and meanwhile writes the record by which the sandbox can be ended.
-    async fn assemble(&self, image: &Path, record: &Record) -> Result<(), SandboxError> {
-        let image = HostDirectory::of(image, self.guest.by_path).map_err(io_error("opening the image"))?;
-        let share = HostDirectory::of(self.home.path(), self.guest.by_path)
-            .map_err(io_error("opening the staged files"))?;
-        let filter = filter::program(self.enforced.memory);
-        let request = Request::Assemble { image: &image.path, share: &share.path, filter: &filter };
-        let mounts: Vec<BorrowedFd<'_>> =
-            [&image.mount, &share.mount].into_iter().flatten().map(OwnedFd::as_fd).collect();
-        let variable = image.path.count_bytes() + share.path.count_bytes() + filter.len();
-        self.guest.send(&request, variable, &mounts).await.map_err(io_error("assembling the root"))?;
-        self.home.write_record(record).map_err(io_error("recording the sandbox"))?;
-        match self.guest.receive().await.map_err(io_error("assembling the root"))?.0 {
-            Response::Assembled => Ok(()),
-            Response::Failed(failed) => Err(refused(failed)),
-            _ => Err(io_error("assembling the root")(io::ErrorKind::InvalidData.into())),
-        }
     }
 
     /// Which of the declared volumes these are, as the guest takes them.
@@ -161,22 +185,19 @@ impl Sandbox {
 
     /// The volumes of a command on this tree, with these of the declared ones.
     pub(crate) fn volumes(&self, tree: Digest, limits: &ExecutionLimits, declared: u32) -> Volumes {
-        /// One file for this many bytes, and some for the smallest volumes.
-        const BYTES_PER_FILE: u64 = 4096;
-        const LEAST_FILES: u64 = 1024;
-        let mut name = [0; TREE_NAME_BYTES];
-        name.copy_from_slice(tree.to_hex().as_bytes());
-        // A volume that has at least one block: the kernel takes a size of zero for no limit at all.
-        let disk_bytes = limits.disk_bytes.get().max(BYTES_PER_FILE);
-        let disk_files = (disk_bytes / BYTES_PER_FILE).max(LEAST_FILES);
-        Volumes { tree: name, disk_bytes, disk_files, declared }
+        let name = self.trees().get(&tree).map_or(tree, |brought| brought.name(tree));
+        Volumes { tree: tree_name(name), sizes: sizes(limits.disk_bytes), declared }
+    }
+
+    fn trees(&self) -> std::sync::MutexGuard<'_, BTreeMap<Digest, Brought>> {
+        self.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Brings a tree.
     pub(crate) async fn write_files(&self, batch: FileBatch) -> Result<FileReceipt, SandboxError> {
         self.check_alive()?;
         let arrived = batch_digest(&batch.files);
-        let known = self.trees.lock().unwrap_or_else(PoisonError::into_inner).get(&batch.tree).copied();
+        let known = self.trees().get(&batch.tree).map(|brought| brought.batch);
         let receipt = |bytes| FileReceipt {
             incarnation: self.lease.incarnation.clone(),
             tree: batch.tree,
@@ -186,31 +207,122 @@ impl Sandbox {
         match known {
             Some(known) if known == arrived => {
                 let bytes = batch.files.iter().map(|file| file.size.get()).sum();
-                return Ok(receipt(ambit_ids::ByteCount::new(bytes)));
+                return Ok(receipt(ByteCount::new(bytes)));
             }
             Some(_) => return Err(SandboxError::TreeMismatch { expected: batch.tree, found: arrived }),
             None => {}
         }
+        let held = match self.foreseen(batch.tree, Some(arrived)) {
+            Some(prepared) => {
+                let bytes = prepared.held.bytes;
+                self.adopt(prepared).await;
+                return Ok(receipt(bytes));
+            }
+            None if self.guest.can_share() => self.shared.keep(&self.stage(), &batch, arrived).await?,
+            None => None,
+        };
+        if let Some(held) = held {
+            let bytes = held.bytes;
+            if self.share(batch.tree, held).await? {
+                return Ok(receipt(bytes));
+            }
+        }
         // Under a name of its own until it is whole, so that no command can name half a tree.
         let place = self.home.tree(batch.tree);
-        let fresh = place.with_extension(arrived.short());
-        let bytes = match self.stage().write(&batch.files, &fresh).await {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                discard(&fresh);
-                return Err(error);
-            }
-        };
-        std::fs::rename(&fresh, &place).map_err(io_error("keeping the tree"))?;
-        self.trees.lock().unwrap_or_else(PoisonError::into_inner).insert(batch.tree, arrived);
+        let fresh = Fresh::beside(&place);
+        let bytes = self.stage().write(&batch.files, fresh.path()).await?;
+        self.keep_fresh(fresh, batch.tree, arrived)?;
         self.hint(self.volumes(batch.tree, &self.limits, 0)).await;
         Ok(receipt(bytes))
     }
 
+    /// Gives a tree its name, unless somebody who brought the same was faster.
+    fn keep_fresh(&self, fresh: Fresh, tree: Digest, arrived: Digest) -> Result<(), SandboxError> {
+        let mut trees = self.trees();
+        if trees.get(&tree).is_none_or(|brought| brought.batch != arrived) {
+            fresh.keep(&self.home.tree(tree)).map_err(SandboxError::during("keeping the tree"))?;
+            trees.insert(tree, Brought { batch: arrived, held: None });
+        }
+        Ok(())
+    }
+
+    /// Brings a tree that a lease of the same scope brought before, without its files being named again; `None` where
+    /// there is none.
+    pub(crate) async fn recall(&self, tree: Digest) -> Result<Option<FileReceipt>, SandboxError> {
+        self.check_alive()?;
+        if self.has_tree(tree) || !self.guest.can_share() {
+            return Ok(None);
+        }
+        let receipt = |held: &Held| FileReceipt {
+            incarnation: self.lease.incarnation.clone(),
+            tree,
+            files: held.files,
+            bytes: held.bytes,
+        };
+        if let Some(prepared) = self.foreseen(tree, None) {
+            let receipt = receipt(&prepared.held);
+            self.adopt(prepared).await;
+            return Ok(Some(receipt));
+        }
+        let Some(held) = self.shared.find(&self.lease.scope, tree) else { return Ok(None) };
+        let receipt = receipt(&held);
+        Ok(self.share(tree, held).await?.then_some(receipt))
+    }
+
+    /// The tree that is in the guest already, where it is this one, and came as this batch.
+    fn foreseen(&self, tree: Digest, batch: Option<Digest>) -> Option<Prepared> {
+        let mut foreseen = self.foreseen.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |prepared: &mut Prepared| {
+            prepared.tree == tree && batch.is_none_or(|batch| prepared.held.batch == batch)
+        };
+        foreseen.take_if(is_it)
+    }
+
+    /// Takes that tree for one that was brought.
+    async fn adopt(&self, prepared: Prepared) {
+        self.was_foreseen.store(true, Ordering::Relaxed);
+        let Prepared { tree, held, volumes } = prepared;
+        self.trees().insert(tree, Brought { batch: held.batch, held: Some(held) });
+        let wanted = self.volumes(tree, &self.limits, 0);
+        if wanted != volumes {
+            self.hint(wanted).await;
+        }
+    }
+
+    /// Whether a tree was in the slot before it was brought.
+    pub(crate) fn was_foreseen(&self) -> bool {
+        self.was_foreseen.load(Ordering::Relaxed)
+    }
+
+    /// Hands a shared tree to the guest; answers whether this machine can.
+    async fn share(&self, tree: Digest, held: Held) -> Result<bool, SandboxError> {
+        let is_handed = |brought: &Brought| brought.batch == held.batch && brought.held.is_some();
+        let has_it = self.trees().values().any(is_handed);
+        if !has_it && !held.hand_to(&self.guest, &self.home.tree(held.batch)).await? {
+            return Ok(false);
+        }
+        self.trees().insert(tree, Brought { batch: held.batch, held: Some(Arc::new(held)) });
+        self.hint(self.volumes(tree, &self.limits, 0)).await;
+        Ok(true)
+    }
+
+    /// The tree that was brought first, where it is shared; answered once.
+    pub(crate) fn first_shared(&self) -> Option<(Digest, Arc<Held>)> {
+        let trees = self.trees();
+        let (tree, brought) = trees.first_key_value()?;
+        if self.is_learned.swap(true, Ordering::Relaxed) || trees.len() > 1 {
+            return None;
+        }
+        Some((*tree, Arc::clone(brought.held.as_ref()?)))
+    }
+
     /// Lets the guest prepare the volumes of the next command while nobody waits. What comes of it shows when the command
-    /// does.
+    /// does, and only that reads the answer: of many hints without a command the last are not given.
     pub(crate) async fn hint(&self, volumes: Volumes) {
-        if let Ok(_turn) = self.turn.try_lock() {
+        if let Ok(mut turn) = self.turn.try_lock()
+            && turn.hinted < HINTS
+        {
+            turn.hinted += 1;
             let _ = self.guest.send(&Request::Prepare(volumes), 0, &[]).await;
         }
     }
@@ -231,6 +343,8 @@ impl Sandbox {
     /// Asks the guest to take the volumes of a command away, and then to prepare the next: most likely the same again.
     pub(crate) async fn settle(&self, turn: &mut Turn, volumes: Volumes) {
         turn.finishing = self.guest.send(&Request::Finish, 0, &[]).await.is_ok();
+        // The end of the command came after the answers to all hints before it.
+        turn.hinted = 1;
         let _ = self.guest.send(&Request::Prepare(volumes), 0, &[]).await;
     }
 
@@ -246,7 +360,7 @@ impl Sandbox {
 
     /// Whether a tree was brought.
     pub(crate) fn has_tree(&self, tree: Digest) -> bool {
-        self.trees.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&tree)
+        self.trees().contains_key(&tree)
     }
 
     /// Whether its processes were stopped or have ended.

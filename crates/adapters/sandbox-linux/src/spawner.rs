@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
 use ambit_sandbox_guest::wire::{Failed, Spawn, Spawned};
@@ -30,8 +31,22 @@ pub(crate) struct Started {
 pub(crate) enum SpawnError {
     /// The spawner is gone.
     Gone(io::Error),
+    /// It was not asked, or its answer not taken: this process has no descriptor left, or the kernel no memory. It goes on.
+    Unasked(io::Error),
     /// The kernel refused.
     Refused(Failed),
+}
+
+impl SpawnError {
+    /// What a failed exchange says. With the spawner every guest ends, so it is given up only where it is gone, or out of
+    /// step.
+    fn of(error: io::Error) -> Self {
+        use io::ErrorKind::{BrokenPipe, ConnectionReset, InvalidData, NotConnected, UnexpectedEof};
+        match error.kind() {
+            BrokenPipe | ConnectionReset | InvalidData | NotConnected | UnexpectedEof => Self::Gone(error),
+            _ => Self::Unasked(error),
+        }
+    }
 }
 
 impl Spawner {
@@ -53,18 +68,18 @@ impl Spawner {
         Ok(Self { control })
     }
 
-    /// Starts a guest, born in `cgroup` where one is given.
+    /// Starts a guest in these control groups.
     pub(crate) async fn spawn(
         &self,
         request: Spawn,
-        cgroup: Option<BorrowedFd<'_>>,
+        groups: &[BorrowedFd<'_>],
     ) -> Result<Started, SpawnError> {
-        let (control, far) = Channel::pair().map_err(SpawnError::Gone)?;
+        let (control, far) = Channel::pair().map_err(SpawnError::Unasked)?;
         let far_end = std::os::fd::AsFd::as_fd(&far);
-        let beside: Vec<BorrowedFd<'_>> = [Some(far_end), cgroup].into_iter().flatten().collect();
-        self.control.send(&request, 0, &beside).await.map_err(SpawnError::Gone)?;
+        let beside: Vec<BorrowedFd<'_>> = std::iter::once(far_end).chain(groups.iter().copied()).collect();
+        self.control.send(&request, 0, &beside).await.map_err(SpawnError::of)?;
         let mut buffer = [0; 64];
-        match self.control.receive(&mut buffer).await.map_err(SpawnError::Gone)? {
+        match self.control.receive(&mut buffer).await.map_err(SpawnError::of)? {
             (Spawned::Started { pid }, [Some(process), ..]) => Ok(Started { pid, process, control }),
             (Spawned::Started { .. }, _) => Err(SpawnError::Gone(io::ErrorKind::InvalidData.into())),
             (Spawned::Failed(failed), _) => Err(SpawnError::Refused(failed)),
@@ -75,6 +90,8 @@ impl Spawner {
 fn start_process(control: OwnedFd) -> io::Result<std::process::Child> {
     let program = program::sealed()?;
     Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()))
+        // Every guest has the same, and every command can read it: nothing of this process is in it.
+        .arg0("sandbox")
         .arg("spawner")
         .env_clear()
         .stdin(Stdio::from(control))

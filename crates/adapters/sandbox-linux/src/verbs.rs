@@ -12,7 +12,7 @@ use async_trait::async_trait;
 
 use crate::backend::LinuxSandboxes;
 use crate::execute::execute;
-use crate::{machine, probes, retire};
+use crate::{machine, retire};
 
 #[async_trait]
 impl SandboxPort for LinuxSandboxes {
@@ -21,19 +21,12 @@ impl SandboxPort for LinuxSandboxes {
     }
 
     async fn inspect_capabilities(&self) -> Result<CapabilityManifest, SandboxError> {
-        machine::check()?;
-        let environment = machine::environment(&self.layout().enforcement());
-        let mut measured = self.measured.lock().await;
-        if let Some(manifest) = measured.as_ref().filter(|manifest| manifest.environment == environment) {
-            return Ok(manifest.clone());
-        }
-        let manifest = probes::measure(self, environment).await?;
-        Ok(measured.insert(manifest).clone())
+        self.inspect().await
     }
 
     async fn allocate(&self, spec: SandboxSpec) -> Result<SandboxLease, SandboxError> {
         machine::check()?;
-        let image = self.images.root(spec.image).await?;
+        let image = self.image_root(spec.image).await?;
         let mut volumes = Vec::with_capacity(spec.volumes.len());
         for volume in &spec.volumes {
             volumes.push(self.volumes.volume_root(volume.digest).await?);
@@ -42,7 +35,7 @@ impl SandboxPort for LinuxSandboxes {
     }
 
     async fn write_files(&self, lease: &SandboxLease, batch: FileBatch) -> Result<FileReceipt, SandboxError> {
-        self.sandbox(lease)?.write_files(batch).await
+        self.bring(lease, batch).await
     }
 
     async fn execute_named(
@@ -51,6 +44,7 @@ impl SandboxPort for LinuxSandboxes {
         command: NamedCommand,
         abort: AbortSignal,
     ) -> Result<ExecutionObservation, SandboxError> {
+        command.check()?;
         let sandbox = self.sandbox(lease)?;
         execute(&sandbox, &command, abort).await
     }

@@ -1,22 +1,22 @@
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use ambit_ids::{ByteCount, PathError, limits};
+use ambit_ids::{ByteCount, PathError, RepoPath, limits};
 use ambit_ports::blobs::BlobError;
 use ambit_revision::TreeError;
 
 use crate::EntryPath;
 use crate::limits::{IGNORE_FILE_BYTES, IGNORE_RULES};
 
-/// Why a directory was not imported. There is no tree then; contents that were stored until then belong to none.
+/// Why a directory was not read as a source tree. There is no tree then; contents that were stored until then belong to none.
+///
+/// A directory is read for an import, a patch, a digest or a sandbox. The messages say what is wrong with it and what mends
+/// that; whoever asked for it says what became of what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// What is to be imported is no directory.
-    #[error(
-        "{} is no directory; nothing was imported. Name a directory: a symbolic link is not followed",
-        path.display()
-    )]
+    #[error("{}", no_directory(path, source))]
     NotADirectory {
         /// What was named.
         path: PathBuf,
@@ -25,7 +25,7 @@ pub enum ImportError {
         source: io::Error,
     },
     /// An entry cannot be read.
-    #[error("{path} cannot be read; nothing was imported. Let this user read it, or name it in a .gitignore")]
+    #[error("{path} cannot be read. Let this user read it, or name it in a .gitignore")]
     Unreadable {
         /// The entry.
         path: EntryPath,
@@ -34,10 +34,7 @@ pub enum ImportError {
         source: io::Error,
     },
     /// An entry is no file, link or directory.
-    #[error(
-        "{path} is a {kind}, and a source tree cannot hold one; nothing was imported. Remove it, or name it in a \
-         .gitignore"
-    )]
+    #[error("{path} is a {kind}, and a source tree cannot hold one. Remove it, or name it in a .gitignore")]
     SpecialFile {
         /// The entry.
         path: EntryPath,
@@ -46,8 +43,7 @@ pub enum ImportError {
     },
     /// A file has more bytes than a file of a tree may have. Nothing of it was read.
     #[error(
-        "{path} has {size}, and a file may have {limit}; nothing was imported. Take it out of the directory, or name \
-         it in a .gitignore",
+        "{path} has {size}, and a file may have {limit}. Take it out of the directory, or name it in a .gitignore",
         limit = ByteCount::new(limits::FILE_BYTES)
     )]
     FileTooLarge {
@@ -58,8 +54,8 @@ pub enum ImportError {
     },
     /// There are more entries than may be met.
     #[error(
-        "the directory has more than {limit} entries; nothing was imported. Name those that are no source, such as \
-         what a build makes, in a .gitignore: a directory that is left out counts once"
+        "the directory has more than {limit} entries. Name those that are no source, such as what a build makes, in a \
+         .gitignore: a directory that is left out counts once"
     )]
     TooManyEntries {
         /// The limit.
@@ -67,8 +63,7 @@ pub enum ImportError {
     },
     /// All files together have too many bytes.
     #[error(
-        "the files have more than {limit} together, {path} among them; nothing was imported. Name those that are no \
-         source in a .gitignore"
+        "the files have more than {limit} together, {path} among them. Name those that are no source in a .gitignore"
     )]
     TooMuchContent {
         /// The file that passed the limit.
@@ -77,7 +72,7 @@ pub enum ImportError {
         limit: ByteCount,
     },
     /// The path of an entry is none that a tree can hold.
-    #[error("{path} cannot be in a source tree; nothing was imported. Rename it, or name it in a .gitignore")]
+    #[error("{path} cannot be in a source tree. Rename it, or name it in a .gitignore")]
     PathRefused {
         /// The path.
         path: EntryPath,
@@ -87,7 +82,7 @@ pub enum ImportError {
     },
     /// A `.gitignore` file is too large.
     #[error(
-        "{path} has more than {limit}; nothing was imported. Make it shorter",
+        "{path} has more than {limit}. Make it shorter",
         limit = ByteCount::new(IGNORE_FILE_BYTES as u64)
     )]
     IgnoreFileTooLarge {
@@ -95,25 +90,25 @@ pub enum ImportError {
         path: EntryPath,
     },
     /// Too many rules of `.gitignore` files are in force.
-    #[error("{path} and those above it have more than {IGNORE_RULES} rules; nothing was imported. Use fewer")]
+    #[error("{path} and those above it have more than {IGNORE_RULES} rules. Use fewer")]
     TooManyIgnoreRules {
         /// The file that passed the limit.
         path: EntryPath,
     },
     /// An entry changed while it was read, twice.
-    #[error("{path} changed while it was read; nothing was imported. Import again once nothing writes there")]
+    #[error("{path} changed while it was read. Do the same again once nothing writes there")]
     Changed {
         /// The entry.
         path: EntryPath,
     },
     /// The entries make no tree.
-    #[error("the directory makes no source tree; nothing was imported")]
+    #[error("the directory makes no source tree")]
     Tree(#[from] TreeError),
     /// A content could not be stored.
-    #[error("a content could not be stored; nothing was imported")]
+    #[error("a content could not be stored")]
     Blob(#[from] BlobError),
-    /// The import was stopped.
-    #[error("the import was stopped before its end; nothing was imported. Import again")]
+    /// The reading was stopped.
+    #[error("the reading was stopped before its end. Do the same again")]
     Interrupted,
 }
 
@@ -145,6 +140,25 @@ impl fmt::Display for SpecialFile {
 }
 
 impl ImportError {
+    /// The entry of the directory that it is about, as text, where it is about one.
+    #[must_use]
+    pub fn entry(&self) -> Option<String> {
+        match self {
+            Self::Unreadable { path, .. }
+            | Self::SpecialFile { path, .. }
+            | Self::FileTooLarge { path, .. }
+            | Self::TooMuchContent { path, .. }
+            | Self::PathRefused { path, .. }
+            | Self::IgnoreFileTooLarge { path }
+            | Self::TooManyIgnoreRules { path }
+            | Self::Changed { path } => Some(path.to_string()),
+            Self::Tree(error) => error.path().map(RepoPath::to_string),
+            Self::NotADirectory { .. } | Self::TooManyEntries { .. } | Self::Blob(_) | Self::Interrupted => {
+                None
+            }
+        }
+    }
+
     /// The stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
@@ -164,4 +178,13 @@ impl ImportError {
             Self::Interrupted => "IMPORT_INTERRUPTED",
         }
     }
+}
+
+/// Why a path is no directory that is read.
+fn no_directory(path: &Path, source: &io::Error) -> String {
+    let path = path.display();
+    if source.kind() == io::ErrorKind::NotFound {
+        return format!("{path} does not exist. Name a directory that does");
+    }
+    format!("{path} is no directory. Name a directory: a symbolic link is not followed")
 }

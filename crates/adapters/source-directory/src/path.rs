@@ -1,12 +1,11 @@
 use std::fmt;
 
-use ambit_ids::RepoPath;
+use ambit_ids::{GivenPath, RepoPath};
 
 /// The place of an entry within a directory of this machine: bytes, `/` between components, and nothing at all for the
 /// directory itself. Unlike a [`RepoPath`] it may be one that no tree can hold.
 ///
-/// It is shown as a [`RepoPath`] is where it is one, in ASCII with escapes where it is not, and as `.` for the directory
-/// itself.
+/// It is shown as a [`RepoPath`] is where it is one, as a [`GivenPath`] where it is not, and as `.` for the directory itself.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EntryPath(Vec<u8>);
 
@@ -46,7 +45,7 @@ impl fmt::Display for EntryPath {
         }
         match RepoPath::from_bytes(&self.0) {
             Ok(path) => fmt::Display::fmt(&path, f),
-            Err(_) => fmt::Display::fmt(&self.0.escape_ascii(), f),
+            Err(_) => fmt::Display::fmt(&GivenPath::of(&self.0), f),
         }
     }
 }
@@ -68,6 +67,6 @@ mod tests {
         assert_eq!(shown("é".as_bytes()), "d/é");
         assert_eq!(shown(b"a\x1b[2J\n"), "d/a\\x1b[2J\\x0a");
         assert_eq!(shown(b"caf\xe9"), "d/caf\\xe9");
-        assert_eq!(shown(&[b'\x1b'; 300]), format!("d/{}", "\\x1b".repeat(300)));
+        assert_eq!(shown(&[b'\x1b'; 300]), format!("d/{}…{}", "\\x1b".repeat(126), "\\x1b".repeat(128)));
     }
 }

@@ -13,11 +13,14 @@ pub(crate) async fn line(prompt: &str) -> Result<std::io::Result<String>, u8> {
     let _ = write!(std::io::stderr(), "{prompt}");
     let (tell, told) = oneshot::channel();
     // A thread that still reads does not keep an interrupted program from ending, as a task of the runtime would.
-    std::thread::spawn(move || {
+    let reading = std::thread::Builder::new().spawn(move || {
         let mut line = String::new();
         let read = std::io::stdin().lock().read_line(&mut line);
         let _ = tell.send(read.map(|_| line));
     });
+    if let Err(error) = reading {
+        return Ok(Err(error));
+    }
     tokio::select! {
         biased;
         code = interrupted() => Err(code),

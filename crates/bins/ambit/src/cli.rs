@@ -1,3 +1,4 @@
+mod backends;
 mod documents;
 mod export;
 mod images;
@@ -5,6 +6,7 @@ mod model;
 mod patches;
 mod profile_arg;
 mod runs;
+mod sandboxes;
 mod volumes;
 
 use std::path::PathBuf;
@@ -15,6 +17,9 @@ use ambit_ids::{
 };
 use clap::{Args, Parser, Subcommand};
 
+use crate::backends::BackendName;
+
+pub(crate) use backends::BackendVerb;
 pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
 pub(crate) use export::{ExportArgs, FormArg, MessageArg, OutArg};
 pub(crate) use images::{ImageVerb, ImportArgs};
@@ -22,6 +27,7 @@ pub(crate) use model::{ModelVerb, UseArgs};
 pub(crate) use patches::{AllArg, GroundArgs, PatchVerb, TreeVerb};
 pub(crate) use profile_arg::ProfileArg;
 pub(crate) use runs::{DEFAULT_PROFILE, ReviseArgs, RunVerb, StartArgs};
+pub(crate) use sandboxes::{SandboxRunArgs, SandboxScanArgs, SandboxVerb};
 pub(crate) use volumes::{KindArg, VolumeVerb};
 
 /// The variable that names the organisation, and the organisation where nothing does.
@@ -45,6 +51,7 @@ Exit codes:
   10   a trace or an image is refuted, or a revision is not eligible
   11   not found, or not allowed
   12   it could not be verified
+  13   something of sandboxes is left that nobody owns
   129  the terminal was closed
   130  interrupted from the keyboard
   131  ended at once from the keyboard
@@ -151,9 +158,12 @@ pub(crate) enum Verb {
     /// List, show and verify evidence.
     #[command(subcommand)]
     Trace(TraceVerb),
-    /// Show what the sandbox backend can do here.
+    /// Show what a sandbox backend can do here, and whether it is admitted.
     #[command(subcommand)]
     Backend(BackendVerb),
+    /// Run commands in sandboxes by hand. No agent reaches this.
+    #[command(subcommand)]
+    Sandbox(SandboxVerb),
     /// List the typed tools.
     #[command(subcommand)]
     Tools(ToolsVerb),
@@ -161,7 +171,11 @@ pub(crate) enum Verb {
     #[command(subcommand)]
     Probe(ProbeVerb),
     /// Find out what is missing on this machine, and how to mend it.
-    Doctor,
+    Doctor {
+        /// The backend that is looked at, `linux` or `oci:RUNTIME`.
+        #[arg(long, env = "AMBIT_BACKEND", value_name = "BACKEND", default_value = "linux")]
+        backend: BackendName,
+    },
     /// Give editors the JSON Schemas of the documents.
     #[command(subcommand)]
     Schema(SchemaVerb),
@@ -316,12 +330,6 @@ pub(crate) enum TraceVerb {
         /// The run, by name or id.
         run: Option<String>,
     },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum BackendVerb {
-    /// Measure the backend and show what was found.
-    Inspect,
 }
 
 #[derive(Debug, Subcommand)]

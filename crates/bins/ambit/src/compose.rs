@@ -9,25 +9,27 @@ use ambit_broker::Broker;
 use ambit_ids::{ByteCount, Digest, Scope, limits};
 use ambit_images::DirectoryImages;
 use ambit_journal::Journal;
+use ambit_measurements::Trust;
 use ambit_orchestrator::{Documents, Orchestrator, Policies, PolicyUnusable};
 use ambit_policy_rules::RuleEngine;
 use ambit_ports::blobs::BlobStore;
 use ambit_ports::leases::StreamLeases;
 use ambit_ports::policy::PolicyEngine;
 use ambit_ports::runtime::{Clock, Entropy, IdGenerator};
-use ambit_ports::sandbox::SandboxPort;
+use ambit_ports::sandbox::LeakScan;
 use ambit_ports::signer::{KeyRole, Signer};
 use ambit_ports::store::Store;
 use ambit_projects::Projects;
 use ambit_revisions::Revisions;
+use ambit_run::State;
 use ambit_runtime_system::{LinuxProcesses, SystemClock, SystemEntropy, TimeOrderedIds};
-use ambit_sandbox_linux::{LinuxSandboxes, Settings};
 use ambit_sandboxes::Sandboxes;
 use ambit_signer_file::FileSigner;
 use ambit_store_sqlite::{SqliteStore, StoreOptions};
 use ambit_verify_trace::Verifier;
 use async_trait::async_trait;
 
+use crate::backends::{self, BackendName, Machine, Opened};
 use crate::failure::Failure;
 use crate::home::Home;
 
@@ -46,10 +48,12 @@ pub(crate) struct Services {
     pub(crate) projects: Projects,
     pub(crate) revisions: Revisions,
     pub(crate) sandboxes: Sandboxes,
+    pub(crate) leaks: Arc<dyn LeakScan>,
     pub(crate) orchestrator: Orchestrator,
     pub(crate) policies: Arc<dyn Policies>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
+    home: Home,
 }
 
 impl Services {
@@ -71,11 +75,16 @@ impl Services {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let ids: Arc<dyn IdGenerator> = Arc::new(TimeOrderedIds::default());
         let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
-        let settings = Settings { root: home.sandboxes(), spare_guests: 0 };
-        let linux = LinuxSandboxes::new(settings, images.clone(), images.clone(), clock.clone(), ids.clone())
-            .map_err(|error| Failure::of(error.code(), &error))?;
-        let port: Arc<dyn SandboxPort> = Arc::new(linux);
-        Ok(Self::assemble(store, blobs, signer, images, port, Runtime { clock, ids, entropy }))
+        let machine = Machine {
+            images: images.clone(),
+            volumes: images.clone(),
+            clock: clock.clone(),
+            ids: ids.clone(),
+            trust: Trust::Kept,
+        };
+        let backend = backends::open(&BackendName::Linux, home, machine)?;
+        let runtime = Runtime { home: home.clone(), clock, ids, entropy };
+        Ok(Self::assemble(store, blobs, signer, images, backend, runtime))
     }
 
     fn assemble(
@@ -83,7 +92,7 @@ impl Services {
         blobs: Arc<dyn BlobStore>,
         signer: Arc<dyn Signer>,
         images: Arc<DirectoryImages>,
-        port: Arc<dyn SandboxPort>,
+        backend: Opened,
         runtime: Runtime,
     ) -> Self {
         let leases: Arc<dyn StreamLeases> = store.clone();
@@ -91,7 +100,8 @@ impl Services {
         let store: Arc<dyn Store> = store;
         let journal = Journal::new(store.clone(), signer.clone(), runtime.entropy.clone());
         let revisions = Revisions::new(blobs.clone());
-        let sandboxes = Sandboxes::new(port, blobs.clone());
+        let leaks = backend.scan.clone();
+        let sandboxes = Sandboxes::new(backend.port, blobs.clone()).witnessed_by(backend.scan);
         let broker = Broker::new(revisions.clone(), sandboxes.clone(), runtime.clock.clone());
         let policies: Arc<dyn Policies> = Arc::new(RulePolicies::new(blobs.clone()));
         let projects =
@@ -116,10 +126,47 @@ impl Services {
             projects,
             revisions,
             sandboxes,
+            leaks,
             orchestrator,
             policies,
             clock: runtime.clock,
             entropy: runtime.entropy,
+            home: runtime.home,
+        }
+    }
+
+    /// The same services, with the sandboxes of a backend.
+    pub(crate) fn on(self, backend: &BackendName) -> Result<Self, Failure> {
+        if *self.sandboxes.port().backend_id() == backend.id()? {
+            return Ok(self);
+        }
+        self.with(backend, Trust::Kept)
+    }
+
+    /// The same services, with the sandboxes of a backend that is measured whatever was kept of it.
+    pub(crate) fn on_anew(self, backend: &BackendName) -> Result<Self, Failure> {
+        self.with(backend, Trust::Anew)
+    }
+
+    fn with(self, backend: &BackendName, trust: Trust) -> Result<Self, Failure> {
+        let machine = Machine {
+            images: self.images.clone(),
+            volumes: self.images.clone(),
+            clock: self.clock.clone(),
+            ids: self.orchestrator.ids.clone(),
+            trust,
+        };
+        let Opened { port, scan: leaks } = backends::open(backend, &self.home, machine)?;
+        let sandboxes = Sandboxes::new(port, self.blobs.clone()).witnessed_by(leaks.clone());
+        let broker = Broker::new(self.revisions.clone(), sandboxes.clone(), self.clock.clone());
+        Ok(Self { orchestrator: Orchestrator { broker, ..self.orchestrator }, sandboxes, leaks, ..self })
+    }
+
+    /// The same services, with the sandboxes of the backend that a run began with.
+    pub(crate) fn on_that_of(self, state: &State) -> Result<Self, Failure> {
+        match state.dossier() {
+            Some(dossier) => self.on(&BackendName::of(&dossier.pins.backend)?),
+            None => Ok(self),
         }
     }
 
@@ -136,8 +183,9 @@ impl Services {
     }
 }
 
-/// Time, ids and chance.
+/// The place of it all, time, ids and chance.
 struct Runtime {
+    home: Home,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdGenerator>,
     entropy: Arc<dyn Entropy>,

@@ -54,7 +54,8 @@ impl UserConfig {
         ] {
             if place.starts_with(resolved(holder)) {
                 let (place, holder) = (self.0.display(), holder.display());
-                let message = format!("{place} holds a credential, and lies within {holder}, {what}");
+                let holds = if self.approver_key().exists() { "holds" } else { "is to hold" };
+                let message = format!("{place} {holds} a credential, and lies within {holder}, {what}");
                 return Err(Failure::new("USAGE_CONFIG_EXPOSED", message)
                     .help(format!("nothing was changed; {mend}")));
             }

@@ -94,9 +94,14 @@ impl Context {
     /// Says something about the progress of the work.
     pub(crate) fn note(&self, line: &str) {
         if !self.quiet {
-            let line = folded(&printable(line), columns(std::io::stderr()));
-            let _ = writeln!(std::io::stderr(), "{line}");
+            Self::warn(line);
         }
+    }
+
+    /// Says what must not be missed, whether or not anything else is said.
+    pub(crate) fn warn(line: &str) {
+        let line = folded(&printable(line), columns(std::io::stderr()));
+        let _ = writeln!(std::io::stderr(), "{line}");
     }
 
     /// Whether a person must not be waited for.
@@ -151,14 +156,24 @@ impl Services {
         }
     }
 
+    /// The state of the run that has a name, if one has it.
+    pub(crate) async fn called(&self, scope: &Scope, name: &RunName) -> Result<Option<State>, Failure> {
+        match self.holder(scope, name).await? {
+            Some(_) => self.run(scope, name.as_str()).await.map(|(_, state)| Some(state)),
+            None => Ok(None),
+        }
+    }
+
+    /// The id of the run that has a name, as the list of names has it.
+    async fn holder(&self, scope: &Scope, name: &RunName) -> Result<Option<String>, Failure> {
+        let holder = self.store.claim(scope, &format!("run-name/{name}")).await;
+        holder.map_err(|error| Failure::of(error.code(), &error))
+    }
+
     /// A run by its name or id, whatever became of its records: a name or an id that the project knows is a run.
     pub(crate) async fn find(&self, scope: &Scope, named: &str) -> Result<RunRef, Failure> {
         let by_name = match RunName::new(named) {
-            Ok(name) => self
-                .store
-                .claim(scope, &format!("run-name/{name}"))
-                .await
-                .map_err(|error| Failure::of(error.code(), &error))?,
+            Ok(name) => self.holder(scope, &name).await?,
             Err(_) => None,
         };
         let is_named = by_name.is_some();

@@ -28,7 +28,7 @@ pub(crate) fn ending(reason: &StopReason) -> Option<Ending> {
             ("nobody decided in time", "start again, and decide while the run waits")
         }
         StopReason::AgentStopped => (
-            "the agent proposed nothing more, and not every gate has passed",
+            "the agent proposed nothing more, and there is no new revision whose gates all passed",
             "say more in the goal, or let another agent try",
         ),
         StopReason::HiddenCheckFailed => {

@@ -36,6 +36,8 @@ pub(crate) mod exit {
     pub(crate) const NOT_FOUND: u8 = 11;
     /// It could not be verified.
     pub(crate) const UNVERIFIED: u8 = 12;
+    /// Something of sandboxes is left that nobody owns.
+    pub(crate) const LEFT_BEHIND: u8 = 13;
     /// Interrupted from the keyboard.
     pub(crate) const INTERRUPTED: u8 = 130;
     /// Ended at once from the keyboard.
@@ -53,6 +55,8 @@ pub(crate) struct Failure {
     message: String,
     help: String,
     exit: u8,
+    /// The entry of a tree that it is about, as text, where it is about one.
+    path: Option<String>,
     /// What is wrong with a document, where it is that.
     document: Option<Box<DocumentError>>,
 }
@@ -65,6 +69,7 @@ impl Failure {
             help: remedy(&code).to_owned(),
             code,
             message: message.into(),
+            path: None,
             document: None,
         }
     }
@@ -95,6 +100,12 @@ impl Failure {
         self
     }
 
+    /// The same failure, about an entry of a tree.
+    pub(crate) fn about(mut self, path: Option<String>) -> Self {
+        self.path = path;
+        self
+    }
+
     /// The same failure, which also names the known name that is closest to the one that was given.
     pub(crate) fn meant<'a>(mut self, given: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         if let Some(meant) = closest(given, known) {
@@ -114,6 +125,10 @@ impl Failure {
         (&self.message, &self.help)
     }
 
+    pub(crate) fn code(&self) -> &str {
+        &self.code
+    }
+
     pub(crate) const fn exit(&self) -> u8 {
         self.exit
     }
@@ -130,6 +145,9 @@ impl Failure {
 
     fn to_json(&self) -> Value {
         let mut error = json!({"code": self.code, "message": self.message, "help": self.help});
+        if let Some(path) = &self.path {
+            error["path"] = json!(path);
+        }
         if let Some(document) = &self.document {
             error["problems"] = problems(document);
         }
@@ -164,6 +182,9 @@ fn remedy(code: &str) -> &'static str {
     match code {
         "STORAGE_FULL" => {
             "what was committed is kept; free space on the disk of the home, and do the same again"
+        }
+        "BACKEND_NOT_A_RUNTIME" => {
+            "nothing was started; name a runtime that makes containers from bundles, such as `oci:crun`, `oci:runc` or `oci:runsc`"
         }
         "STORE_BUSY" => "nothing was changed; do the same again",
         "STORE_READ_ONLY" => {
@@ -203,7 +224,11 @@ pub(crate) fn exit_of(code: &str) -> u8 {
         | "MIRROR_COMMIT_NOT_FOUND"
         | "APPROVER_MISSING"
         | "CREDENTIAL_REFUSED" => exit::NOT_FOUND,
-        "BACKEND_NOT_ADMITTED"
+        "BACKEND_ABSENT"
+        | "BACKEND_NOT_ADMITTED"
+        | "BACKEND_NOT_A_RUNTIME"
+        | "BACKEND_UNKNOWN"
+        | "RUNTIME_UNAVAILABLE"
         | "SANDBOX_UNAVAILABLE"
         | "IMAGE_TOOL_MISSING"
         | "VOLUME_CRATES_MISSING"
@@ -226,37 +251,41 @@ pub(crate) fn exit_of(code: &str) -> u8 {
     }
 }
 
+/// The first words of the codes that say that the command, or a document that it names, was wrong.
+const USAGE_FAMILIES: [&str; 22] = [
+    "COMMAND_",
+    "CONFIG_",
+    "DOCUMENT_",
+    "AMBIT_TOML_",
+    "GOAL_",
+    "PREPARATION_",
+    "SURVEY_",
+    "MODEL_",
+    "TRANSCRIPT_",
+    "USAGE",
+    "IMPORT_",
+    "MIRROR_BRANCH_",
+    "MIRROR_COMMIT_",
+    "MIRROR_SOURCE_",
+    "REQUEST_",
+    "IMAGE_ARCHIVE_",
+    "IMAGE_BLOB_",
+    "IMAGE_CHOICE_",
+    "IMAGE_DOCUMENT_",
+    "IMAGE_ENTRY_",
+    "IMAGE_LAYER_",
+    "VOLUME_SOURCE_",
+];
+
 /// Whether a code says that the command, or a document that it names, was wrong.
 fn is_usage(code: &str) -> bool {
-    let families = [
-        "CONFIG_",
-        "DOCUMENT_",
-        "AMBIT_TOML_",
-        "GOAL_",
-        "PREPARATION_",
-        "SURVEY_",
-        "MODEL_",
-        "TRANSCRIPT_",
-        "USAGE",
-        "IMPORT_",
-        "MIRROR_BRANCH_",
-        "MIRROR_COMMIT_",
-        "MIRROR_SOURCE_",
-        "REQUEST_",
-        "IMAGE_ARCHIVE_",
-        "IMAGE_BLOB_",
-        "IMAGE_CHOICE_",
-        "IMAGE_DOCUMENT_",
-        "IMAGE_ENTRY_",
-        "IMAGE_LAYER_",
-        "VOLUME_SOURCE_",
-    ];
-    families.iter().any(|family| code.starts_with(family))
+    USAGE_FAMILIES.iter().any(|family| code.starts_with(family))
         || matches!(
             code,
             "AGENT_MISMATCH"
                 | "APPROVAL_NOT_AWAITED"
                 | "APPROVER_EXISTS"
+                | "BACKEND_MISMATCH"
                 | "BLUEPRINT_TOO_LARGE"
                 | "BLUEPRINT_UNFIT"
                 | "CATALOG_NOT_NAMED"

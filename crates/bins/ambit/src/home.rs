@@ -76,4 +76,9 @@ impl Home {
     pub(crate) fn sandboxes(&self) -> PathBuf {
         self.0.join("sandboxes")
     }
+
+    /// Where the containers of a runtime lie.
+    pub(crate) fn containers(&self, runtime: &str) -> PathBuf {
+        self.0.join("containers").join(runtime)
+    }
 }

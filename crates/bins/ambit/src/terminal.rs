@@ -1,6 +1,7 @@
 //! What a terminal gets to see, of whatever it is made.
 
 use std::fmt::Write as _;
+use std::io::IsTerminal as _;
 use std::os::fd::AsFd;
 
 use ambit_ids::is_unprintable;
@@ -64,6 +65,11 @@ pub(crate) fn columns(stream: impl AsFd) -> Option<usize> {
     said.or_else(own).filter(|columns| *columns >= LEAST_COLUMNS)
 }
 
+/// Whether an answer goes to a terminal, and JSON was not asked for.
+pub(crate) fn is_read_by_a_person(json: bool) -> bool {
+    !json && std::io::stdout().is_terminal()
+}
+
 /// Whether colours and the like are wanted where there is a terminal.
 pub(crate) fn has_styles() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|said| said.is_empty())
@@ -78,9 +84,16 @@ pub(crate) fn folded(text: &str, columns: Option<usize>) -> String {
         .map(|line| {
             let is_of_command = goes_on && line.trim_start().starts_with("--");
             goes_on = line.trim_end().ends_with('\\');
-            if is_of_command { line.to_owned() } else { folded_line(line, columns) }
+            let is_copied = is_of_command || !line.starts_with(QUOTED) && holds_command(line);
+            if is_copied { line.to_owned() } else { folded_line(line, columns) }
         })
         .collect()
+}
+
+/// The same of what holds no command that is to be copied, such as how commands are written.
+pub(crate) fn wrapped(text: &str, columns: Option<usize>) -> String {
+    let Some(columns) = columns else { return text.to_owned() };
+    text.split_inclusive('\n').map(|line| folded_line(line, columns)).collect()
 }
 
 fn folded_line(line: &str, columns: usize) -> String {
@@ -88,7 +101,7 @@ fn folded_line(line: &str, columns: usize) -> String {
     if let Some(text) = bare.strip_prefix(QUOTED) {
         return cut(text, columns) + end;
     }
-    if bare.chars().count() <= columns || holds_command(bare) {
+    if bare.chars().count() <= columns {
         return line.to_owned();
     }
     // A digest is wide: it stands further to the left rather than over the edge.

@@ -118,6 +118,8 @@ pub(crate) fn first_line(text: &str) -> &str {
 pub(crate) struct Sections {
     /// Every call; empty where whoever looks was told of them as they came.
     pub(crate) calls: String,
+    /// What its gates kept and what was refused of it.
+    pub(crate) outputs: String,
     /// What a person is asked.
     pub(crate) asked: String,
     /// How far the tree is from the base.
@@ -130,7 +132,7 @@ pub(crate) struct Sections {
 
 /// A run as a page of text. Whoever followed it gets the short form, which is about what came of it.
 pub(crate) fn run_page(view: &RunView, sections: &Sections, is_short: bool, now: UnixMs) -> String {
-    let Sections { calls, asked, lines, cost, ending } = sections;
+    let Sections { calls, outputs, asked, lines, cost, ending } = sections;
     let mut page = String::new();
     let name = view.name.as_deref().map(|name| format!("{name}  ")).unwrap_or_default();
     let _ = writeln!(page, "{name}{}  {}", view.run, view.phase);
@@ -154,8 +156,10 @@ pub(crate) fn run_page(view: &RunView, sections: &Sections, is_short: bool, now:
         writeln!(page, "revision     {} on {}, tree {}", view.revision, view.pins.base, view.head.short());
     if !is_short {
         let _ = writeln!(page, "profile      {}", view.pins.profile);
+        let _ = writeln!(page, "backend      {}", view.pins.backend);
     }
     page.push_str(&plan_and_gates(view));
+    page.push_str(outputs);
     if !view.changed_files.is_empty() {
         let counts = lines.map(|lines| format!(", +{} -{}", lines.added, lines.removed));
         let files = counted(view.changed_files.len(), "file");

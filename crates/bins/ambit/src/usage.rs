@@ -6,7 +6,7 @@ use std::io::Write as _;
 use clap::error::ErrorKind;
 
 use crate::failure::{Failure, exit};
-use crate::terminal::printable;
+use crate::terminal::{columns, printable, wrapped};
 
 /// Tells what is wrong with the command line, or what was asked about it, and gives the exit code.
 pub(crate) fn tell(error: &clap::Error) -> u8 {
@@ -18,7 +18,7 @@ pub(crate) fn tell(error: &clap::Error) -> u8 {
     let text = if std::env::args_os().any(|argument| argument == OsStr::new("--json")) {
         failure(error).told(true)
     } else {
-        printable(&error.render().to_string())
+        wrapped(&printable(&error.render().to_string()), columns(std::io::stderr()))
     };
     let _ = std::io::stderr().write_all(text.as_bytes());
     exit::USAGE

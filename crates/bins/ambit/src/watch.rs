@@ -1,6 +1,8 @@
 use std::io::Write as _;
 
+use ambit_ids::GateId;
 use ambit_orchestrator::Observer;
+use ambit_ports::sandbox::Tap;
 use ambit_run::{Event, State};
 
 use crate::context::ambit_in;
@@ -27,6 +29,10 @@ impl Observer for Narrator {
         let told = folded(&printable(&lines(state, events)), columns(&out));
         // Nobody may be looking any more; the record is what counts.
         let _ = out.write_all(told.as_bytes());
+    }
+
+    fn gate_begins(&self, _: &GateId) -> Option<Tap> {
+        None
     }
 }
 

@@ -26,6 +26,9 @@ pub enum BrokerError {
     /// It took longer than the tool may.
     #[error("it took longer than the {0} ms that the tool may take")]
     TimedOut(u64),
+    /// The sandbox was waited for as long as it may take, and did not answer. What it did is not known.
+    #[error("the sandbox did not answer within {0} ms; what it did is not known")]
+    ObservationLost(u64),
     /// It was asked to stop.
     #[error("it was aborted")]
     Aborted,
@@ -43,6 +46,7 @@ impl BrokerError {
             Self::Altered(_) => "INTENT_ALTERED",
             Self::Unwritable(_) => "OBSERVATION_UNWRITABLE",
             Self::TimedOut(_) => "TOOL_TIMED_OUT",
+            Self::ObservationLost(_) => "OBSERVATION_LOST",
             Self::Aborted => "ABORTED",
         }
     }

@@ -1,14 +1,13 @@
 //! The evaluator: runs gates and says what came of them. Whether a gate passed is its exit status and nothing else.
 
-use ambit_blueprint::CatalogCommand;
 use ambit_gates::{Ending, GateOutput, fingerprint, summarize};
 use ambit_ids::{ByteCount, Digest, DurationMs, EffectKey, GateId, IdempotencyKey, limits};
 use ambit_ports::AbortSignal;
 use ambit_ports::sandbox::{
-    DeclaredOutput, ExecutionObservation, FileBatch, NamedCommand, OutputCapture, SandboxLease,
+    DeclaredOutput, ExecutionObservation, FileBatch, NamedCommand, OutputCapture, SandboxLease, Tap,
 };
 use ambit_run::{GateRecord, InFlight, Observation};
-use ambit_sandboxes::SandboxesError;
+use ambit_sandboxes::{GRACE_MS, SandboxesError, believed, patiently};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
@@ -17,8 +16,8 @@ use crate::error::BrokerError;
 use crate::ground::Ground;
 use crate::performed::Performed;
 
-/// How much longer than its command may take a sandbox is waited for: to bring the tree, and to answer.
-const SLACK_MS: DurationMs = DurationMs::new(60_000);
+/// How long a tree may take to be brought to a sandbox.
+const BRING_MS: DurationMs = DurationMs::new(60_000);
 /// How long after an abort a sandbox is waited for.
 const ABORT_MS: DurationMs = DurationMs::new(15_000);
 
@@ -28,12 +27,13 @@ impl Broker {
         ground: &Ground,
         lease: &SandboxLease,
         flight: &InFlight,
-        gate: &GateId,
-        key: &IdempotencyKey,
+        (gate, key): (&GateId, &IdempotencyKey),
+        tap: Option<Tap>,
         abort: AbortSignal,
     ) -> Result<Performed, BrokerError> {
         let effect = ambit_run::Effect::Perform(Box::new(flight.clone())).key(&ground.pins.run);
-        let seen = self.execute(ground, lease, gate, flight.tree, effect, abort).await?;
+        let command = NamedCommand { tap, ..resolve(ground, gate, flight.tree, effect)? };
+        let seen = self.execute(ground, lease, command, abort).await?;
         let record = self.record(ground, gate, key, flight.tree, flight.attempt, &seen).await?;
         let reply = gate_reply(&record, &seen);
         Ok(Performed { observation: Observation::GateFinished(record), reply })
@@ -55,7 +55,8 @@ impl Broker {
         let effect = EffectKey::new(text.clone()).map_err(|_| BrokerError::Altered("the name of a check"))?;
         let key = IdempotencyKey::new(format!("hidden.{command}"))
             .map_err(|_| BrokerError::Altered("the name of a check"))?;
-        let seen = self.execute(ground, lease, command, tree, effect, abort).await?;
+        let named = resolve(ground, command, tree, effect)?;
+        let seen = self.execute(ground, lease, named, abort).await?;
         self.record(ground, command, &key, tree, 1, &seen).await
     }
 
@@ -75,28 +76,32 @@ impl Broker {
         &self,
         ground: &Ground,
         lease: &SandboxLease,
-        gate: &GateId,
-        tree: Digest,
-        effect: EffectKey,
+        named: NamedCommand,
         abort: AbortSignal,
     ) -> Result<ExecutionObservation, BrokerError> {
-        let command = ground.command(gate).ok_or(BrokerError::Altered("the catalog has no such command"))?;
-        let files = ambit_revisions::batch(&self.revisions().load(ground.scope(), tree).await?, None);
-        let named = resolve(command, tree, effect);
-        let wall = command.resources.limits.wall_ms;
-        let work = self.sandboxes.execute(lease, FileBatch { tree, files }, named, abort.clone());
-        self.answer(wall, abort, work).await
+        let (tree, wall) = (named.tree, named.limits.wall_ms);
+        let source = self.revisions().load(ground.scope(), tree).await?;
+        let bring = || {
+            let files = ambit_revisions::batch(&source, None);
+            self.sandboxes.bring(lease, FileBatch { tree, files })
+        };
+        self.answer(BRING_MS, abort.clone(), patiently(self.clock.as_ref(), bring)).await?;
+        let within = DurationMs::new(wall.get().saturating_add(GRACE_MS.get()));
+        let begun = self.clock.now();
+        let observation =
+            self.answer(within, abort.clone(), self.sandboxes.run(lease, named, abort.clone())).await?;
+        Ok(believed(observation, wall, self.clock.now().since(begun)))
     }
 
-    /// Waits for a sandbox that runs a command. It ends the command by its limits and by the abort, and is given the time
-    /// to say so; one that still does not answer is waited for no longer, and what the command did is not known.
+    /// Waits for a sandbox. It ends a command by its limits and by the abort, and is given the time to say so; one that
+    /// still does not answer is waited for no longer, and what it did is not known.
     async fn answer<T>(
         &self,
-        wall: DurationMs,
+        within: DurationMs,
         mut abort: AbortSignal,
         work: impl Future<Output = Result<T, SandboxesError>>,
     ) -> Result<T, BrokerError> {
-        let end = self.clock.now().saturating_add(wall).saturating_add(SLACK_MS);
+        let end = self.clock.now().saturating_add(within);
         let silent_after_abort = async {
             abort.raised().await;
             self.clock.sleep_until(self.clock.now().saturating_add(ABORT_MS)).await;
@@ -105,7 +110,7 @@ impl Broker {
             biased;
             answer = work => Ok(answer?),
             () = silent_after_abort => Err(BrokerError::Aborted),
-            () = self.clock.sleep_until(end) => Err(BrokerError::TimedOut(wall.get().saturating_add(SLACK_MS.get()))),
+            () = self.clock.sleep_until(end) => Err(BrokerError::ObservationLost(within.get())),
         }
     }
 
@@ -171,8 +176,14 @@ pub fn gate_record(
 }
 
 /// A command of the catalog, ready to run. Nothing in it comes from an agent.
-fn resolve(command: &CatalogCommand, tree: Digest, effect: EffectKey) -> NamedCommand {
-    NamedCommand {
+fn resolve(
+    ground: &Ground,
+    gate: &GateId,
+    tree: Digest,
+    effect: EffectKey,
+) -> Result<NamedCommand, BrokerError> {
+    let command = ground.command(gate).ok_or(BrokerError::Altered("the catalog has no such command"))?;
+    Ok(NamedCommand {
         gate: command.id.clone(),
         effect,
         tree,
@@ -188,9 +199,14 @@ fn resolve(command: &CatalogCommand, tree: Digest, effect: EffectKey) -> NamedCo
         outputs: command
             .outputs
             .iter()
-            .map(|output| DeclaredOutput { path: output.path.clone(), limit: output.max_size })
+            .map(|output| DeclaredOutput {
+                path: output.path.clone(),
+                limit: output.max_size,
+                entries: output.max_entries,
+            })
             .collect(),
-    }
+        tap: None,
+    })
 }
 
 /// What the agent reads of a gate: the exit code, the error class where there is one, both ends of the output, and the

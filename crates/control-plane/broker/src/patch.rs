@@ -1,3 +1,5 @@
+use std::error::Error;
+
 use ambit_ids::{Digest, limits};
 use ambit_oracle::{FileChange, added_dependencies, facts};
 use ambit_policy::Fact;
@@ -69,7 +71,7 @@ impl Source {
                 let instead = "go on from the current tree, which has all of the patch";
                 return denied(refusal.code(), refusal.to_string(), instead);
             }
-            Err(refusal) => return refused(refusal.code(), refusal.to_string()),
+            Err(refusal) => return refused(refusal.code(), with_cause(&refusal)),
         };
         let path_bytes: usize = applied.changes.iter().map(|change| change.path.to_string().len()).sum();
         if path_bytes > limits::PATCH_PATH_BYTES {
@@ -170,6 +172,11 @@ impl Broker {
         self.revisions().keep_beyond(scope, base, &applied.tree, &applied.blobs).await?;
         Ok(())
     }
+}
+
+/// What an error says, and below it what names the path where it does not.
+fn with_cause(error: &dyn Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
 }
 
 /// The bytes of one side of a change; none for a link, whose target is nothing that a guard reads.

@@ -1,7 +1,7 @@
 use ambit_ids::DurationMs;
 use ambit_policy::SideEffect;
 use ambit_ports::AbortSignal;
-use ambit_ports::sandbox::SandboxLease;
+use ambit_ports::sandbox::{SandboxLease, Tap};
 use ambit_run::tool::ToolContract;
 use ambit_run::{InFlight, Observation, ToolCall};
 use serde_json::json;
@@ -16,18 +16,19 @@ const TRIES: u32 = 3;
 
 impl Broker {
     /// Performs a call whose intent is durable, and answers what was seen. A failure of the platform is an observation
-    /// too: the run is told that the effect did not happen, or not provably.
+    /// too: the run is told that the effect did not happen, or not provably. The output of a gate is poured into `tap`.
     pub async fn perform(
         &self,
         ground: &Ground,
         lease: Option<&SandboxLease>,
         flight: &InFlight,
+        tap: Option<Tap>,
         abort: AbortSignal,
     ) -> Performed {
         let mut tries = 0;
         loop {
             tries += 1;
-            let result = self.within_time(ground, lease, flight, abort.clone()).await;
+            let result = self.within_time(ground, lease, flight, tap.clone(), abort.clone()).await;
             match result {
                 Ok(performed) => return performed,
                 // Only what changes nothing is done again by itself.
@@ -51,11 +52,12 @@ impl Broker {
         ground: &Ground,
         lease: Option<&SandboxLease>,
         flight: &InFlight,
+        tap: Option<Tap>,
         mut abort: AbortSignal,
     ) -> Result<Performed, BrokerError> {
         let contract = ToolContract::of(flight.call.tool());
         let end = self.clock.now().saturating_add(DurationMs::new(contract.timeout_ms));
-        let work = self.dispatch(ground, lease, flight, abort.clone());
+        let work = self.dispatch(ground, lease, flight, tap, abort.clone());
         // A gate ends by its own limits and by the abort that its sandbox watches; it is not dropped half-way.
         if matches!(flight.call, ToolCall::RunNamedGate { .. }) {
             return work.await;
@@ -73,6 +75,7 @@ impl Broker {
         ground: &Ground,
         lease: Option<&SandboxLease>,
         flight: &InFlight,
+        tap: Option<Tap>,
         abort: AbortSignal,
     ) -> Result<Performed, BrokerError> {
         match &flight.call {
@@ -82,7 +85,7 @@ impl Broker {
             ToolCall::ApplyProjectPatch { .. } => self.perform_patch(ground, flight).await,
             ToolCall::RunNamedGate { gate_id, idempotency_key, .. } => {
                 let lease = lease.ok_or(BrokerError::NoSandbox)?;
-                self.run_gate(ground, lease, flight, gate_id, idempotency_key, abort).await
+                self.run_gate(ground, lease, flight, (gate_id, idempotency_key), tap, abort).await
             }
             // The question is put to a person by the run itself; there is nothing to perform.
             ToolCall::RequestScopedApproval { .. } => {

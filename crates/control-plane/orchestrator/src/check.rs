@@ -3,7 +3,7 @@ use ambit_blueprint::{
     PolicySetError, PolicySubject,
 };
 use ambit_evidence::Project;
-use ambit_ids::{Digest, GateId, RevisionId, RunId, limits};
+use ambit_ids::{BackendId, Digest, GateId, RevisionId, RunId, limits};
 use ambit_ports::blobs::BlobError;
 use ambit_ports::store::{RunRef, StreamId};
 use ambit_revisions::RevisionError;
@@ -25,6 +25,7 @@ pub(crate) struct Admission<'a> {
     policy: Digest,
     base: RevisionPin,
     request: Option<(RequestPin, String)>,
+    backend: BackendId,
 }
 
 impl Orchestrator {
@@ -41,7 +42,8 @@ impl Orchestrator {
         check_gates(&blueprint, &catalog, CATALOG_REGISTERED)?;
         let request = request(command, project)?;
         self.check_backend(&resolved).await?;
-        Ok(Admission { command, blueprint, resolved, catalog, policy, base, request })
+        let backend = self.backend().clone();
+        Ok(Admission { command, blueprint, resolved, catalog, policy, base, request, backend })
     }
 
     /// Checks what can be checked of a request before there is a revision to start from: the approval, the stage, the
@@ -143,13 +145,12 @@ impl Orchestrator {
         command: &StartRun,
         project: &Project,
     ) -> Result<bool, StartError> {
-        let request = pins.request.as_ref().map(|request| request.digest);
         let same = pins.blueprint.id == command.blueprint
             && pins.blueprint.digest == command.digest
             && pins.base.id == command.base
             && pins.profile.name == command.profile
             && pins.agent == command.agent
-            && request == command.request;
+            && pins.request.as_ref().map(|request| request.digest) == command.request;
         if !same {
             return Ok(false);
         }
@@ -217,9 +218,9 @@ impl Orchestrator {
         let manifest = self.broker.sandboxes().measure().await.map_err(|error| {
             let mend = match error.code() {
                 "STORAGE_FULL" => {
-                    "nothing was created; free space on the disk of the sandboxes, and start again"
+                    "no run was created, and the base stays as it is; free space on the disk of the sandboxes, and start again"
                 }
-                _ => "nothing was created; `ambit doctor` says what is missing and how to mend it",
+                _ => "no run was created, and the base stays as it is; `ambit doctor` says what is missing and how to mend it",
             };
             reject(error.code(), told(&error), mend)
         })?;
@@ -227,12 +228,11 @@ impl Orchestrator {
         if unmet.is_empty() {
             return Ok(());
         }
-        let profile = resolved.profile.metadata.name.to_string();
-        let refused = NotAdmitted { profile, unmet };
+        let refused = NotAdmitted { profile: resolved.profile.metadata.name.to_string(), unmet };
         Err(reject(
             "BACKEND_NOT_ADMITTED",
             refused.to_string(),
-            "nothing was created; `ambit doctor` says which profiles this machine meets, and `--profile` names one",
+            "no run was created, and the base stays as it is; `ambit doctor` says which profiles this machine meets, and `--profile` names one",
         )
         .into())
     }
@@ -389,6 +389,7 @@ impl Admission<'_> {
             base: self.base.clone(),
             revision,
             ceilings: self.command.ceilings,
+            backend: self.backend.clone(),
             agent: self.command.agent.clone(),
             request: self.request.clone(),
             rules: Rules::NEWEST,

@@ -17,7 +17,6 @@ use tokio::task::JoinSet;
 
 use crate::absent::Absent;
 use crate::admission::Documents;
-use crate::conversation::Conversation;
 use crate::drive_error::DriveError;
 use crate::effects::{Bench, Done};
 use crate::holding::LEASE_MS;
@@ -104,16 +103,10 @@ async fn drive_held(
     if pinned.id != *agent.id() || pinned.definition != agent.definition() {
         return Err(DriveError::AnotherAgent);
     }
+    orchestrator.must_be_on(&dossier.pins.backend)?;
     let documents = Documents::new(orchestrator.broker.revisions().blobs().clone());
     let ground = documents.ground(&dossier.pins).await?;
-    let bench = Bench {
-        orchestrator: orchestrator.clone(),
-        run: run.clone(),
-        ground,
-        agent,
-        conversation: Conversation::default(),
-        lease: None,
-    };
+    let bench = Bench::new(orchestrator, run, ground, agent);
     let look_at = orchestrator.clock.now();
     let mut pilot =
         Pilot { live, bench, running: BTreeMap::new(), tasks: JoinSet::new(), mark: None, look_at, patience };
@@ -173,7 +166,7 @@ impl Pilot {
             if self.lets_go() {
                 return Ok(());
             }
-            self.reconcile();
+            self.reconcile(observer);
             tokio::select! {
                 biased;
                 Some(joined) = self.tasks.join_next() => {
@@ -205,7 +198,7 @@ impl Pilot {
     }
 
     /// Starts what is pending and not running, and aborts what is running and no longer pending.
-    fn reconcile(&mut self) {
+    fn reconcile(&mut self, observer: &dyn Observer) {
         let run = &self.live.run.run;
         let pending: BTreeMap<EffectKey, Effect> =
             pending(&self.live.state).into_iter().map(|effect| (effect.key(run), effect)).collect();
@@ -222,7 +215,8 @@ impl Pilot {
                 continue;
             }
             let (handle, signal): (AbortHandle, AbortSignal) = AbortHandle::new();
-            let (bench, state) = (self.bench_now(), self.live.state.clone());
+            let bench = self.bench_now().watched(observer, &effect);
+            let state = self.live.state.clone();
             let task_key = key.clone();
             self.tasks.spawn(async move { (task_key, bench.perform(effect, state, signal).await) });
             self.running.insert(key, handle);

@@ -1,3 +1,4 @@
+use ambit_ids::BackendId;
 use ambit_journal::JournalError;
 use ambit_ports::leases::LeaseError;
 
@@ -29,6 +30,9 @@ pub enum DriveError {
     /// The agent does not fit what the run is pinned to.
     #[error("the run is pinned to another agent")]
     AnotherAgent,
+    /// The sandboxes at hand are of another backend than the run is pinned to. None was made, and none was looked for.
+    #[error("the run is pinned to the backend {0}")]
+    AnotherBackend(BackendId),
 }
 
 impl DriveError {
@@ -38,12 +42,14 @@ impl DriveError {
         match self {
             Self::NotFound => "RUN_NOT_FOUND",
             Self::Lease(LeaseError::Held { .. }) => "RUN_HELD",
-            Self::Lease(_) => "RUN_LEASE_LOST",
+            Self::Lease(LeaseError::Lost(_)) => "RUN_LEASE_LOST",
+            Self::Lease(LeaseError::Store(error)) => error.code(),
             Self::Journal(error) => error.code(),
             Self::Ground(error) => error.code(),
             Self::Unreadable(_) => "RECORD_UNREADABLE",
             Self::Panicked(_) => "INTERNAL_PANIC",
             Self::AnotherAgent => "AGENT_MISMATCH",
+            Self::AnotherBackend(_) => "BACKEND_MISMATCH",
         }
     }
 }

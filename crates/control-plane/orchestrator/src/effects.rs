@@ -1,19 +1,22 @@
 //! Performs pending effects. Each is a task of its own, and answers with commands for the run.
 
 use ambit_broker::Ground;
-use ambit_ids::{ByteCount, Digest, DurationMs, UnixMs};
+use ambit_ids::{ByteCount, Digest, DurationMs, Incarnation, UnixMs};
 use ambit_journal::JournalError;
 use ambit_ports::AbortSignal;
 use ambit_ports::blobs::BlobError;
-use ambit_ports::sandbox::SandboxLease;
+use ambit_ports::sandbox::{SandboxLease, Tap};
 use ambit_ports::store::RunRef;
-use ambit_run::{Command, Effect, HiddenCheck, InFlight, Observation, SandboxHeld, State, StopReason};
-use ambit_sandboxes::{Needs, unmet};
+use ambit_run::{
+    Command, Effect, HiddenCheck, InFlight, Observation, SandboxHeld, State, StopReason, ToolCall,
+};
+use ambit_sandboxes::{Needs, patiently, unmet};
 use serde_json::Value;
 
 use crate::admission::{Documents, sandbox_needs};
 use crate::conversation::Conversation;
 use crate::live::SharedAgent;
+use crate::observer::Observer;
 use crate::open_turn::Turn;
 use crate::orchestrator::Orchestrator;
 use crate::turn::answer;
@@ -22,6 +25,9 @@ use crate::turn::answer;
 const VERB_MS: DurationMs = DurationMs::new(120_000);
 /// What a verb that took longer is told as. What it began is removed with the sandbox.
 const TIMED_OUT: &str = "SANDBOX_TIMED_OUT";
+/// How long the removal of a sandbox that does not answer is waited for before the run is told. What is left then is removed
+/// before the run has another one, or at its end.
+const GIVE_UP_MS: DurationMs = DurationMs::new(2_000);
 
 /// What came of an effect.
 #[derive(Default)]
@@ -50,9 +56,34 @@ pub(crate) struct Bench {
     pub(crate) agent: SharedAgent,
     pub(crate) conversation: Conversation,
     pub(crate) lease: Option<SandboxLease>,
+    pub(crate) tap: Option<Tap>,
 }
 
 impl Bench {
+    /// The bench of a run without a sandbox, on which nobody watches.
+    pub(crate) fn new(orchestrator: &Orchestrator, run: &RunRef, ground: Ground, agent: SharedAgent) -> Self {
+        let (orchestrator, run) = (orchestrator.clone(), run.clone());
+        Self {
+            orchestrator,
+            run,
+            ground,
+            agent,
+            conversation: Conversation::default(),
+            lease: None,
+            tap: None,
+        }
+    }
+
+    /// The same, watched by whoever wants to see what the effect puts out.
+    pub(crate) fn watched(mut self, observer: &dyn Observer, effect: &Effect) -> Self {
+        if let Effect::Perform(flight) = effect
+            && let ToolCall::RunNamedGate { gate_id, .. } = &flight.call
+        {
+            self.tap = observer.gate_begins(gate_id);
+        }
+        self
+    }
+
     /// Performs one effect.
     pub(crate) async fn perform(self, effect: Effect, state: State, abort: AbortSignal) -> Done {
         match effect {
@@ -97,8 +128,12 @@ impl Bench {
 
     /// What a verb of the sandbox answers, or the code of its silence: a run never waits for ever.
     async fn in_time<T>(&self, verb: impl Future<Output = T>) -> Result<T, &'static str> {
+        self.within(VERB_MS, verb).await
+    }
+
+    async fn within<T>(&self, time: DurationMs, verb: impl Future<Output = T>) -> Result<T, &'static str> {
         let clock = &self.orchestrator.clock;
-        let end = clock.now().saturating_add(VERB_MS);
+        let end = clock.now().saturating_add(time);
         tokio::select! {
             biased;
             answer = verb => Ok(answer),
@@ -110,7 +145,14 @@ impl Bench {
         let pins = &self.ground.pins;
         let sandboxes = self.orchestrator.broker.sandboxes();
         let revisions = self.orchestrator.broker.revisions();
-        let manifest = sandboxes.measure().await.map_err(|error| error.code().to_owned())?;
+        let clock = self.orchestrator.clock.as_ref();
+        if allocation > 1 {
+            // The one before was lost, and a run never has two: nothing of it may be left.
+            let make_room = || sandboxes.make_room(&pins.scope, &pins.run, pins.image);
+            patiently(clock, make_room).await.map_err(|error| error.code().to_owned())?;
+        }
+        let manifest =
+            patiently(clock, || sandboxes.measure()).await.map_err(|error| error.code().to_owned())?;
         let profile = Documents::new(revisions.blobs().clone())
             .profile(&pins.scope, pins.profile.digest)
             .await
@@ -132,7 +174,9 @@ impl Bench {
             fixtures: needs.fixtures(&base),
             volumes: pins.volumes.clone(),
         };
-        let kept = sandboxes.allocate(needs, &manifest).await.map_err(|error| error.code().to_owned())?;
+        let kept = patiently(clock, || sandboxes.allocate(needs.clone(), &manifest))
+            .await
+            .map_err(|error| error.code().to_owned())?;
         Ok(SandboxHeld {
             allocation,
             lease: kept.receipt.lease,
@@ -153,14 +197,31 @@ impl Bench {
     }
 
     async fn call(self, flight: &InFlight, abort: AbortSignal) -> Done {
-        let performed =
-            self.orchestrator.broker.perform(&self.ground, self.lease.as_ref(), flight, abort).await;
-        let lost = matches!(&performed.observation, Observation::Failed { code } if code == "SANDBOX_GONE");
+        let performed = self
+            .orchestrator
+            .broker
+            .perform(&self.ground, self.lease.as_ref(), flight, self.tap.clone(), abort)
+            .await;
+        let lost = self.lost(&performed.observation).await;
         let mut commands = vec![Command::Observe { turn: flight.turn, observation: performed.observation }];
-        if let (true, Some(lease)) = (lost, &self.lease) {
-            commands.push(Command::SandboxLost { incarnation: lease.incarnation.clone() });
-        }
+        commands.extend(lost.map(|incarnation| Command::SandboxLost { incarnation }));
         Done { commands, reply: Some(performed.reply), only_at: None }
+    }
+
+    /// Which life of the sandbox is over after what was observed. One of which nobody knows any more what happens in it is
+    /// given up: a command of it may still run, and no other is run beside that.
+    async fn lost(&self, observation: &Observation) -> Option<Incarnation> {
+        let lease = self.lease.as_ref()?;
+        let Observation::Failed { code } = observation else { return None };
+        match code.as_str() {
+            "SANDBOX_GONE" => {}
+            "OBSERVATION_LOST" | "SANDBOX_ANOTHER_LIFE" => {
+                let removing = self.orchestrator.broker.sandboxes().destroy(lease);
+                let _ = self.within(GIVE_UP_MS, removing).await;
+            }
+            _ => return None,
+        }
+        Some(lease.incarnation.clone())
     }
 
     async fn check_hidden(self, check: &HiddenCheck, state: &State, abort: AbortSignal) -> Done {

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use ambit_broker::Broker;
 use ambit_evidence::{Project, fold};
-use ambit_ids::Scope;
+use ambit_ids::{BackendId, Scope};
 use ambit_journal::{Journal, JournalError};
 use ambit_ports::leases::StreamLeases;
 use ambit_ports::policy::Policies;
@@ -34,6 +34,16 @@ pub struct Orchestrator {
 }
 
 impl Orchestrator {
+    /// The backend that makes its sandboxes.
+    pub(crate) fn backend(&self) -> &BackendId {
+        self.broker.sandboxes().port().backend_id()
+    }
+
+    /// Says that its sandboxes are of this backend: another could neither find nor remove what this one made.
+    pub(crate) fn must_be_on(&self, backend: &BackendId) -> Result<(), DriveError> {
+        if backend == self.backend() { Ok(()) } else { Err(DriveError::AnotherBackend(backend.clone())) }
+    }
+
     /// Reads a run and checks its chain.
     ///
     /// # Errors

@@ -139,6 +139,7 @@ impl Orchestrator {
         let run = RunRef { scope: command.scope.clone(), run };
         let state = self.state(&run).await.map_err(Box::new)?;
         if let Some(dossier) = state.dossier()
+            && dossier.pins.backend == *self.backend()
             && self.is_asked_for(&dossier.pins, command, project).await?
         {
             return Ok(Some(Started { run, existed: true }));

@@ -1,9 +1,8 @@
 use std::collections::BTreeMap;
 
-use ambit_ids::{Digest, RepoPath, Scope};
+use ambit_ids::{ByteCount, Digest, RepoPath, Scope, limits};
 use ambit_revision::{Contents, Diff, FileKind, FilePatch, Tree, TreeFile, diff};
 
-use crate::side_by_side::side_by_side;
 use crate::{RevisionError, Revisions};
 
 impl Revisions {
@@ -25,7 +24,7 @@ impl Revisions {
         Ok(diff(before, after, &|digest| contents.get(digest))?)
     }
 
-    /// The contents of the files at the paths of a patch.
+    /// The contents of the files at the paths of a patch. What was read or kept before, and is still held, is not read again.
     ///
     /// # Errors
     /// [`RevisionError`] where one is gone or altered.
@@ -46,13 +45,23 @@ impl Revisions {
         files: impl Iterator<Item = (&RepoPath, TreeFile)>,
     ) -> Result<Contents, RevisionError> {
         // What stands at several paths is read once.
-        let files: BTreeMap<Digest, (&RepoPath, TreeFile)> =
-            files.map(|(path, file)| (file.content, (path, file))).collect();
-        let read = side_by_side(files.into_values(), |(path, file)| async move {
-            self.content(scope, path, &file).await.map(|bytes| bytes.to_vec())
-        });
+        let mut files: BTreeMap<Digest, &RepoPath> = files.map(|(path, file)| (file.content, path)).collect();
         let mut contents = Contents::new();
-        contents.extend(read.await?);
+        let wanted: Vec<Digest> = files.keys().copied().collect();
+        for content in self.held.get(scope, &wanted) {
+            files.remove(&content.digest());
+            contents.extend([content]);
+        }
+        if files.is_empty() {
+            return Ok(contents);
+        }
+        let wanted: Vec<Digest> = files.keys().copied().collect();
+        let read = self.blobs.get_many(scope, &wanted, ByteCount::new(limits::FILE_BYTES)).await;
+        for (path, content) in files.into_values().zip(read) {
+            let of_file = |source| RevisionError::Content { path: path.clone(), source };
+            contents.extend([content.map_err(of_file)?]);
+        }
+        self.held.put(scope, contents.each());
         Ok(contents)
     }
 }

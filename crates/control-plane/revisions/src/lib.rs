@@ -7,7 +7,7 @@
 
 mod cache;
 mod difference;
-mod side_by_side;
+mod held;
 
 use std::sync::Arc;
 
@@ -19,13 +19,14 @@ use ambit_revision::{Contents, DiffError, FileKind, Tree, TreeFile};
 use bytes::Bytes;
 
 use crate::cache::TreeCache;
-use crate::side_by_side::side_by_side;
+use crate::held::HeldContents;
 
 /// Keeps and reads source trees.
 #[derive(Clone)]
 pub struct Revisions {
     blobs: Arc<dyn BlobStore>,
     cache: Arc<TreeCache>,
+    held: Arc<HeldContents>,
 }
 
 /// Why a tree could not be kept or read.
@@ -79,7 +80,7 @@ impl Revisions {
     /// A source service over blobs.
     #[must_use]
     pub fn new(blobs: Arc<dyn BlobStore>) -> Self {
-        Self { blobs, cache: Arc::new(TreeCache::default()) }
+        Self { blobs, cache: Arc::default(), held: Arc::default() }
     }
 
     /// The blobs behind it.
@@ -108,9 +109,8 @@ impl Revisions {
             if wanted.is_empty() {
                 break;
             }
-            let read = side_by_side(wanted, |object| self.blobs.get(scope, object, DIRECTORY_LIMIT));
-            for bytes in read.await.map_err(blob)? {
-                loader.supply(&bytes).map_err(load)?;
+            for object in self.blobs.get_many(scope, &wanted, DIRECTORY_LIMIT).await {
+                loader.supply(object.map_err(blob)?.bytes()).map_err(load)?;
             }
         }
         let tree = loader.finish().map_err(load)?;
@@ -147,7 +147,10 @@ impl Revisions {
     ) -> Result<Digest, RevisionError> {
         // Only what was read from the blobs, or kept in them, counts as kept.
         let base = self.load(scope, base).await?;
-        self.keep_objects(scope, tree, contents, tree.objects_beyond(&base)).await
+        let digest = self.keep_objects(scope, tree, contents, tree.objects_beyond(&base)).await?;
+        // What a patch made is mostly what the next one changes.
+        self.held.put(scope, contents.each());
+        Ok(digest)
     }
 
     async fn keep_objects(

@@ -6,7 +6,7 @@ use ambit_ports::sandbox::{
 };
 
 /// The families of which every manifest must have at least one probe.
-const FAMILIES: [ProbeFamily; 6] = [
+pub const FAMILIES: [ProbeFamily; 6] = [
     ProbeFamily::Positive,
     ProbeFamily::Denied,
     ProbeFamily::Failure,
@@ -14,6 +14,9 @@ const FAMILIES: [ProbeFamily; 6] = [
     ProbeFamily::Cleanup,
     ProbeFamily::Recovery,
 ];
+
+/// The requirement that limits hold for a sandbox as a whole: the only one that a profile can do without.
+const WHOLE_LIMITS: &str = "aggregateLimits: enforced";
 
 /// A requirement of a profile that a backend does not meet on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +27,14 @@ pub struct Unmet {
     pub measured: String,
     /// What can be done about it; empty where nothing is known.
     pub mend: String,
+}
+
+impl Unmet {
+    /// Whether a profile with `aggregateLimits: best-effort` would not ask for it.
+    #[must_use]
+    pub fn is_of_whole_limits(&self) -> bool {
+        self.requirement == WHOLE_LIMITS
+    }
 }
 
 /// Why no sandbox is allocated: a backend that does not meet a profile is not used, and nothing is filled in for it.
@@ -104,12 +115,7 @@ fn unproven(manifest: &CapabilityManifest) -> Option<Unmet> {
         .filter(|family| !passed.contains(family))
         .map(|family| format!("{family:?}"))
         .collect();
-    let failed: Vec<String> = manifest
-        .evidence_probes
-        .iter()
-        .filter(|probe| !probe.passed)
-        .map(|probe| format!("{}: {}", probe.id, probe.observed))
-        .collect();
+    let failed = failed(manifest);
     if absent.is_empty() && failed.is_empty() {
         return None;
     }
@@ -118,13 +124,26 @@ fn unproven(manifest: &CapabilityManifest) -> Option<Unmet> {
         measured.push(format!("no probe of {}", absent.join(", ")));
     }
     if !failed.is_empty() {
-        measured.push(format!("failed: {}", failed.join(", ")));
+        measured.push(format!("failed: {}", failed.join("; ")));
     }
     Some(Unmet {
         requirement: "evidence: immutable-positive-and-negative-probes",
         measured: measured.join("; "),
         mend: mend(manifest),
     })
+}
+
+/// The probes that failed with what they saw. What several saw alike is told once: one cause often fails them all.
+fn failed(manifest: &CapabilityManifest) -> Vec<String> {
+    let mut alike: Vec<(&str, Vec<&str>)> = Vec::new();
+    for probe in manifest.evidence_probes.iter().filter(|probe| !probe.passed) {
+        let saw = probe.observed.strip_suffix("; control: the same").unwrap_or(&probe.observed);
+        match alike.iter_mut().find(|(seen, _)| *seen == saw) {
+            Some((_, ids)) => ids.push(probe.id.as_str()),
+            None => alike.push((saw, vec![probe.id.as_str()])),
+        }
+    }
+    alike.into_iter().map(|(saw, ids)| format!("{}: {saw}", ids.join(", "))).collect()
 }
 
 /// Limits on a sandbox as a whole, unless the profile says that limits on single processes will do.
@@ -142,8 +161,11 @@ fn unlimited(profile: &ExecutionCapabilityProfile, manifest: &CapabilityManifest
         return None;
     }
     Some(Unmet {
-        requirement: "aggregateLimits: enforced",
+        requirement: WHOLE_LIMITS,
         measured: format!("{} limited per process only", loose.join(", ")),
-        mend: format!("{}; or use the profile laptop-v1, which says so in every record", mend(manifest)),
+        mend: format!(
+            "{}; or use a profile with `aggregateLimits: best-effort`, as laptop-v1 is, and every record says so",
+            mend(manifest)
+        ),
     })
 }

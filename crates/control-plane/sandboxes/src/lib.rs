@@ -3,6 +3,10 @@
 #![forbid(unsafe_code)]
 
 mod admission;
+mod belief;
+mod patience;
+mod preview;
+mod scan;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,12 +16,15 @@ use ambit_ports::AbortSignal;
 use ambit_ports::blobs::{BlobError, BlobStore};
 use ambit_ports::sandbox::{
     CancellationReceipt, CapabilityManifest, DestructionReceipt, ExecutionObservation, FileBatch, Fixture,
-    Lives, NamedCommand, SandboxError, SandboxLease, SandboxPort, SandboxSpec,
+    LeakScan, Lives, NamedCommand, SandboxError, SandboxLease, SandboxPort, SandboxSpec,
 };
 use ambit_run::StopReason;
 use serde::Serialize;
 
-pub use admission::{NotAdmitted, Unmet, unmet};
+pub use admission::{FAMILIES, NotAdmitted, Unmet, unmet};
+pub use belief::{GRACE_MS, believed};
+pub use patience::patiently;
+pub use scan::{Leak, LeakReport, Owner, Standing, scan};
 
 /// Sandboxes of one backend.
 #[derive(Clone)]
@@ -25,6 +32,7 @@ pub struct Sandboxes {
     port: Arc<dyn SandboxPort>,
     blobs: Arc<dyn BlobStore>,
     staged: Arc<Mutex<BTreeSet<(Incarnation, Digest)>>>,
+    witness: Option<Arc<dyn LeakScan>>,
 }
 
 /// A receipt of the backend, kept as a blob.
@@ -93,13 +101,32 @@ impl SandboxesError {
             Self::Receipt(_) => "RECEIPT_UNWRITABLE",
         }
     }
+
+    /// Whether the same verb, asked for again, may succeed: the backend could not be reached, or did not prove yet that
+    /// what it was to remove is gone.
+    #[must_use]
+    pub const fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            Self::Sandbox(SandboxError::Unreachable(_) | SandboxError::DestructionUnproven { .. })
+                | Self::DestructionUnproven
+        )
+    }
 }
 
 impl Sandboxes {
     /// Sandboxes of a backend.
     #[must_use]
     pub fn new(port: Arc<dyn SandboxPort>, blobs: Arc<dyn BlobStore>) -> Self {
-        Self { port, blobs, staged: Arc::default() }
+        Self { port, blobs, staged: Arc::default(), witness: None }
+    }
+
+    /// The same, which believes in no removal before this look at the machine, too, finds nothing of the lease. It asks the
+    /// tables of the kernel or the daemon, and not the backend's own records.
+    #[must_use]
+    pub fn witnessed_by(mut self, witness: Arc<dyn LeakScan>) -> Self {
+        self.witness = Some(witness);
+        self
     }
 
     /// The backend behind it.
@@ -154,14 +181,39 @@ impl Sandboxes {
         command: NamedCommand,
         abort: AbortSignal,
     ) -> Result<ExecutionObservation, SandboxesError> {
+        self.bring(lease, batch).await?;
+        self.run(lease, command, abort).await
+    }
+
+    /// Brings a tree to a sandbox, where it is not there yet. Asking twice is asking once.
+    ///
+    /// # Errors
+    /// [`SandboxesError`]; then the tree is not to be named.
+    pub async fn bring(&self, lease: &SandboxLease, batch: FileBatch) -> Result<(), SandboxesError> {
         let staging = (lease.incarnation.clone(), batch.tree);
-        if !self.is_staged(&staging) {
-            let receipt = self.port.write_files(lease, batch).await?;
-            if receipt.incarnation != lease.incarnation {
-                return Err(SandboxesError::AnotherLife);
-            }
-            self.staged.lock().unwrap_or_else(PoisonError::into_inner).insert(staging);
+        if self.is_staged(&staging) {
+            return Ok(());
         }
+        let receipt = self.port.write_files(lease, batch).await?;
+        if receipt.incarnation != staging.0 || receipt.tree != staging.1 {
+            return Err(SandboxesError::AnotherLife);
+        }
+        self.staged.lock().unwrap_or_else(PoisonError::into_inner).insert(staging);
+        Ok(())
+    }
+
+    /// Runs a command on a tree that was brought before. It is asked for once, whatever happens. One that no backend can
+    /// hand over is not asked for at all.
+    ///
+    /// # Errors
+    /// [`SandboxesError`]; then nothing is known of the command, or nothing was run.
+    pub async fn run(
+        &self,
+        lease: &SandboxLease,
+        command: NamedCommand,
+        abort: AbortSignal,
+    ) -> Result<ExecutionObservation, SandboxesError> {
+        command.check().map_err(SandboxError::from)?;
         let effect = command.effect.clone();
         let observation = self.port.execute_named(lease, command, abort).await?;
         if observation.incarnation != lease.incarnation || observation.effect != effect {
@@ -216,6 +268,16 @@ impl Sandboxes {
         self.remove(&lease, Lives::Every).await
     }
 
+    /// Removes whatever sandbox a run may have, likewise, before it is given another one. The record tells of the new one
+    /// alone, so no proof is kept.
+    ///
+    /// # Errors
+    /// [`SandboxesError`] where something is left, or nothing was looked at.
+    pub async fn make_room(&self, scope: &Scope, run: &RunId, image: Digest) -> Result<(), SandboxesError> {
+        let lease = self.any_life(scope, run, image)?;
+        self.remove_with_proof(&lease, Lives::Every).await.map(drop)
+    }
+
     /// The lease of a run, whichever life it is in.
     fn any_life(&self, scope: &Scope, run: &RunId, image: Digest) -> Result<SandboxLease, SandboxesError> {
         Ok(SandboxLease {
@@ -233,17 +295,32 @@ impl Sandboxes {
         lease: &SandboxLease,
         lives: Lives,
     ) -> Result<Kept<DestructionReceipt>, SandboxesError> {
+        let receipt = self.remove_with_proof(lease, lives).await?;
+        let digest = self.keep(&lease.scope, &receipt).await?;
+        Ok(Kept { receipt, digest })
+    }
+
+    async fn remove_with_proof(
+        &self,
+        lease: &SandboxLease,
+        lives: Lives,
+    ) -> Result<DestructionReceipt, SandboxesError> {
         let receipt = self.port.destroy(lease, lives).await?;
         let is_about_it = receipt.lease == lease.lease && receipt.incarnation == lease.incarnation;
         if !is_about_it || !receipt.is_proof() {
             return Err(SandboxesError::DestructionUnproven);
         }
-        let digest = self.keep(&lease.scope, &receipt).await?;
+        if let Some(witness) = &self.witness {
+            let survey = witness.survey().await?;
+            if survey.found.iter().any(|found| found.lease.as_ref() == Some(&lease.lease)) {
+                return Err(SandboxesError::DestructionUnproven);
+            }
+        }
         self.staged
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .retain(|(life, _)| *life != lease.incarnation);
-        Ok(Kept { receipt, digest })
+        Ok(receipt)
     }
 
     async fn keep<T: Serialize>(&self, scope: &Scope, value: &T) -> Result<Digest, SandboxesError> {

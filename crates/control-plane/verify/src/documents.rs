@@ -181,6 +181,7 @@ pub(crate) fn pins(recorded: &Pins, pinned: &Pinned, project: &Project, first: L
         base: recorded.base.clone(),
         revision: recorded.revision,
         ceilings: BudgetCeilings::from(&recorded.limits),
+        backend: recorded.backend.clone(),
         agent: recorded.agent.clone(),
         request,
         rules: recorded.rules,

@@ -25,6 +25,9 @@ pub(crate) async fn check(
         if held.lease != lease {
             findings.refute(link.clone(), format!("the lease of this run is {lease}"));
         }
+        if held.backend != pins.backend {
+            findings.refute(link.clone(), format!("the run is pinned to the backend {}", pins.backend));
+        }
         let manifest =
             vault.read_value::<CapabilityManifest>(&pins.scope, "the sandbox manifest", held.manifest).await;
         let Some(manifest) = findings.take(manifest) else { continue };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ambit_ids::{ByteCount, Digest, Scope};
+use ambit_ids::{ByteCount, Content, Digest, Scope};
 use ambit_ports::blobs::{BlobBatch, BlobError, BlobStore, BlobWriter};
 use ambit_revisions::RevisionError;
 use async_trait::async_trait;
@@ -32,6 +32,24 @@ impl Vault {
     /// The digests of everything that was read so far and was what it should be.
     pub(crate) fn covered(&self) -> BTreeSet<Digest> {
         self.covered.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes an answer for what was asked for, or tells what it is instead.
+    fn admit(
+        &self,
+        digest: Digest,
+        found: Digest,
+        size_bytes: u64,
+        limit: ByteCount,
+    ) -> Result<(), BlobError> {
+        if size_bytes > limit.get() {
+            return Err(BlobError::TooLarge { digest, found: ByteCount::new(size_bytes), limit });
+        }
+        if found != digest {
+            return Err(BlobError::Corrupt(digest));
+        }
+        self.covered.lock().unwrap_or_else(PoisonError::into_inner).insert(digest);
+        Ok(())
     }
 
     /// The bytes of a digest, or what stands in their place.
@@ -74,14 +92,23 @@ impl BlobStore for Vault {
 
     async fn get(&self, scope: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError> {
         let bytes = self.inner.get(scope, digest, limit).await?;
-        if bytes.len() as u64 > limit.get() {
-            return Err(BlobError::TooLarge { digest, found: ByteCount::new(bytes.len() as u64), limit });
-        }
-        if Digest::of(&bytes) != digest {
-            return Err(BlobError::Corrupt(digest));
-        }
-        self.covered.lock().unwrap_or_else(PoisonError::into_inner).insert(digest);
+        self.admit(digest, Digest::of(&bytes), bytes.len() as u64, limit)?;
         Ok(bytes)
+    }
+
+    async fn get_many(
+        &self,
+        scope: &Scope,
+        digests: &[Digest],
+        limit: ByteCount,
+    ) -> Vec<Result<Content, BlobError>> {
+        let answers = self.inner.get_many(scope, digests, limit).await;
+        let admit = |(digest, answer): (&Digest, Result<Content, BlobError>)| {
+            let content = answer?;
+            self.admit(*digest, content.digest(), content.bytes().len() as u64, limit)?;
+            Ok(content)
+        };
+        digests.iter().zip(answers).map(admit).collect()
     }
 
     async fn contains(&self, scope: &Scope, digest: Digest) -> Result<bool, BlobError> {

@@ -48,8 +48,18 @@ impl Digest {
     /// The 64 hexadecimal digits without the `sha256:` prefix, as file names use them.
     #[must_use]
     pub fn to_hex(&self) -> String {
-        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        digits.map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])).collect()
+        String::from_utf8_lossy(&self.hex_digits()).into_owned()
+    }
+
+    /// The same digits as bytes of ASCII.
+    #[must_use]
+    pub fn hex_digits(&self) -> [u8; 64] {
+        let mut digits = [0; 64];
+        let (eights, _) = digits.as_chunks_mut::<8>();
+        for (eight, four) in eights.iter_mut().zip(self.0.as_chunks::<4>().0) {
+            *eight = digits_of(u32::from_be_bytes(*four)).to_be_bytes();
+        }
+        digits
     }
 
     /// The first twelve hexadecimal digits: enough for a person to tell two digests apart, never an identity.
@@ -87,6 +97,18 @@ impl FromStr for Digest {
     }
 }
 
+/// Eight hexadecimal digits in ASCII, computed side by side: a directory object has one digest for each of its entries.
+const fn digits_of(four_bytes: u32) -> u64 {
+    let spread = four_bytes as u64;
+    let spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff;
+    let spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff;
+    let values = (spread | spread << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    // One in each byte whose value is written as a letter: adding six to it reaches sixteen.
+    let letters = (values + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
+    // No sum leaves its byte: the largest is `f`.
+    values + 0x3030_3030_3030_3030 + letters * (b'a' - b'9' - 1) as u64
+}
+
 fn nibble(digit: u8) -> Result<u8, ParseDigestError> {
     match digit {
         b'0'..=b'9' => Ok(digit - b'0'),
@@ -119,6 +141,15 @@ mod tests {
             "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         );
         assert_eq!(Digest::of_parts(&[b"ab", b"", b"c"]), Digest::of(b"abc"));
+    }
+
+    #[test]
+    fn every_byte_has_its_two_digits() {
+        for byte in 0..=u8::MAX {
+            let bytes: [u8; 32] = std::array::from_fn(|at| byte.wrapping_add(u8::try_from(at * 7).unwrap()));
+            let plain: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(Digest::from_bytes(bytes).to_hex(), plain);
+        }
     }
 
     #[test]

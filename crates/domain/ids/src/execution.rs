@@ -23,6 +23,22 @@ pub struct ExecutionLimits {
     pub output_bytes: ByteCount,
 }
 
+impl ExecutionLimits {
+    /// These limits, and nowhere wider than the others: what a command may use of what its run may.
+    #[must_use]
+    pub fn within(&self, outer: &Self) -> Self {
+        Self {
+            memory_bytes: self.memory_bytes.min(outer.memory_bytes),
+            processes: self.processes.min(outer.processes),
+            cpu_millis: self.cpu_millis.min(outer.cpu_millis),
+            cpu_time_ms: self.cpu_time_ms.min(outer.cpu_time_ms),
+            wall_ms: self.wall_ms.min(outer.wall_ms),
+            disk_bytes: self.disk_bytes.min(outer.disk_bytes),
+            output_bytes: self.output_bytes.min(outer.output_bytes),
+        }
+    }
+}
+
 /// A volume that a command finds below `/volumes`, read-only.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -31,4 +47,29 @@ pub struct VolumeMount {
     pub name: VolumeName,
     /// The volume.
     pub digest: Digest,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn all(value: u32) -> ExecutionLimits {
+        ExecutionLimits {
+            memory_bytes: ByteCount::new(value as u64),
+            processes: value,
+            cpu_millis: value,
+            cpu_time_ms: DurationMs::new(value as u64),
+            wall_ms: DurationMs::new(value as u64),
+            disk_bytes: ByteCount::new(value as u64),
+            output_bytes: ByteCount::new(value as u64),
+        }
+    }
+
+    #[test]
+    fn limits_are_narrowed_one_by_one_and_never_widened() {
+        assert_eq!(all(3).within(&all(2)), all(2));
+        assert_eq!(all(2).within(&all(3)), all(2));
+        let few = ExecutionLimits { processes: 1, ..all(3) };
+        assert_eq!(few.within(&all(2)), ExecutionLimits { processes: 1, ..all(2) });
+    }
 }

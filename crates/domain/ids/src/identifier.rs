@@ -62,6 +62,17 @@ fn check_word(kind: &'static str, text: &str, max: usize) -> Result<(), IdError>
     }
 }
 
+/// A name, and behind a colon a second one where there is one, up to `max` characters together.
+fn check_backend(kind: &'static str, text: &str, max: usize) -> Result<(), IdError> {
+    let Some((name, runtime)) = text.split_once(':') else { return check_name(kind, text, max) };
+    if text.len() > max {
+        let problem = Problem::Length { min: 1, max, found: text.chars().count() };
+        return Err(IdError { kind, problem });
+    }
+    check_name(kind, name, max)?;
+    check_name(kind, runtime, max)
+}
+
 /// `<prefix>_` and 6 to 64 of `[a-zA-Z0-9-]`: an opaque identifier that Ambit made.
 fn check_opaque(kind: &'static str, prefix: &'static str, text: &str) -> Result<(), IdError> {
     let fail = |problem| Err(IdError { kind, problem });
@@ -205,9 +216,19 @@ text_id!(
     AgentId, "an agent id", |k, t| check_name(k, t, 128)
 );
 text_id!(
-    /// A sandbox backend (`linux`). Open, validated against the adapters that this binary holds.
-    BackendId, "a backend id", |k, t| check_name(k, t, 64)
+    /// A sandbox backend (`linux`), with the runtime that it drives where it drives one (`oci:crun`). Open, validated
+    /// against the adapters that this binary holds.
+    BackendId, "a backend id", |k, t| check_backend(k, t, 64)
 );
+
+impl BackendId {
+    /// The backend that needs nothing beside this program. What names no backend means this one.
+    #[must_use]
+    pub fn embedded() -> Self {
+        Self("linux".to_owned())
+    }
+}
+
 text_id!(
     /// The name of a sandbox image on one machine. It may come to name another image; admission takes only a digest.
     ImageName, "an image name", |k, t| check_name(k, t, 64)
@@ -301,6 +322,26 @@ mod tests {
         {
             assert!(GateId::new(bad).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_backend_may_name_the_runtime_that_it_drives() {
+        for good in ["linux", "oci:crun", "oci:runsc-systrap", &"x".repeat(64)] {
+            assert!(BackendId::new(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            ":",
+            "oci:",
+            ":crun",
+            "oci:a:b",
+            "oci:/bin/crun",
+            "oci:-x",
+            &format!("oci:{}", "x".repeat(61)),
+        ] {
+            assert!(BackendId::new(bad).is_err(), "{bad:?}");
+        }
+        assert_eq!(BackendId::new("linux").unwrap(), BackendId::embedded());
     }
 
     #[test]

@@ -5,8 +5,11 @@
 
 #![forbid(unsafe_code)]
 
+mod command_size;
+mod content;
 mod digest;
 mod execution;
+mod given_path;
 mod identifier;
 pub mod limits;
 mod path;
@@ -16,8 +19,11 @@ mod scope;
 mod text_form;
 mod vocabulary;
 
+pub use command_size::{CommandSize, CommandTooLarge};
+pub use content::Content;
 pub use digest::{Digest, ParseDigestError};
 pub use execution::{ExecutionLimits, VolumeMount};
+pub use given_path::GivenPath;
 pub use identifier::{
     AgentId, ApproverId, BackendId, BlueprintId, CaseId, DocumentName, EffectKey, GateId, IdError,
     IdempotencyKey, ImageName, Incarnation, LeaseId, OrganizationId, ProbeId, ProjectId, ProposalId,

@@ -27,6 +27,12 @@ pub const TREE_ENTRIES: usize = 1_000_000;
 /// The largest single file of a source tree.
 pub const FILE_BYTES: u64 = 64 << 20;
 
+/// The most arguments and variables of one command together.
+pub const COMMAND_WORDS: usize = 4096;
+/// The most bytes that the arguments and variables of one command take together, each with the byte that ends it and the
+/// eight of the pointer to it. Linux takes 128 KiB of them however small the stack may be (`execve(2)`), and no longer
+/// word than that; the rest is for the name of the program and for that of an interpreter.
+pub const COMMAND_WORD_BYTES: usize = 112 << 10;
 /// The most volumes that one command may name.
 pub const COMMAND_VOLUMES: usize = 8;
 /// The most mounts of volumes, by name and digest, that the commands of one run may name together.
@@ -59,9 +65,17 @@ pub const RECORD_FACT_BYTES: usize = 8 << 10;
 
 /// How much of each end of an output stream an observation carries. The whole lies in the blob store.
 pub const OUTPUT_WINDOW_BYTES: usize = 5 << 10;
+/// The most bytes of all files that are kept of one declared directory.
+pub const OUTPUT_DIRECTORY_BYTES: u64 = 64 << 20;
+/// The most files, directories and other entries that a declared directory may have below it.
+pub const OUTPUT_DIRECTORY_ENTRIES: u32 = 1024;
+/// How many directories deep a declared directory may be, itself counted.
+pub const OUTPUT_DIRECTORY_DEPTH: usize = 16;
 /// The most bytes of a file that one read answers inline.
 pub const READ_BYTES: usize = 256 << 10;
 
+const _: () =
+    assert!(COMMAND_WORD_BYTES + 16 * 1024 <= 128 << 10, "what is allowed must start under any limit");
 const _: () = assert!(RECORD_BYTES < 65_536, "a record must fit an entry of a tile bundle");
 const _: () = assert!(AGENT_ANSWER_BYTES > 2 * PATCH_BYTES, "an answer must hold a patch in JSON escapes");
 const _: () = assert!(AGENT_TEXT_BYTES * 2 < RECORD_BYTES, "a record must hold an agent's text");

@@ -168,26 +168,31 @@ pub fn is_unprintable(c: char) -> bool {
             | '\u{fe00}'..='\u{fe0f}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-impl fmt::Display for RepoPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for chunk in self.0.utf8_chunks() {
-            for c in chunk.valid().chars() {
-                let mut buffer = [0; 4];
-                match c {
-                    '\\' => f.write_str("\\\\")?,
-                    c if is_unprintable(c) => {
-                        for byte in c.encode_utf8(&mut buffer).bytes() {
-                            write!(f, "\\x{byte:02x}")?;
-                        }
+/// Writes bytes in the text form of a path, whether or not they are one.
+pub(crate) fn write_text_form(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let mut buffer = [0; 4];
+            match c {
+                '\\' => f.write_str("\\\\")?,
+                c if is_unprintable(c) => {
+                    for byte in c.encode_utf8(&mut buffer).bytes() {
+                        write!(f, "\\x{byte:02x}")?;
                     }
-                    c => f.write_str(c.encode_utf8(&mut buffer))?,
                 }
-            }
-            for byte in chunk.invalid() {
-                write!(f, "\\x{byte:02x}")?;
+                c => f.write_str(c.encode_utf8(&mut buffer))?,
             }
         }
-        Ok(())
+        for byte in chunk.invalid() {
+            write!(f, "\\x{byte:02x}")?;
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Display for RepoPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_text_form(&self.0, f)
     }
 }
 

@@ -15,6 +15,7 @@ mod compare;
 mod contents;
 mod diff;
 mod lineage;
+mod lines;
 mod patch;
 mod touched;
 pub mod tree;

@@ -6,7 +6,7 @@ use ambit_blueprint::{
     Blueprint, BudgetCeilings, CatalogCommand, ExecutionCapabilityProfile, NamedCommandCatalog, RunBudget,
 };
 use ambit_canonical::EncodeError;
-use ambit_ids::{Digest, GateId, RevisionId, RunId, RunName, Scope, VolumeMount, limits};
+use ambit_ids::{BackendId, Digest, GateId, RevisionId, RunId, RunName, Scope, VolumeMount, limits};
 
 use crate::ledger::Limits;
 use crate::pins::{
@@ -41,6 +41,8 @@ pub struct Circumstances {
     pub revision: RevisionId,
     /// Caps of the command that starts it.
     pub ceilings: BudgetCeilings,
+    /// The backend that makes its sandbox.
+    pub backend: BackendId,
     /// Who answers the turns.
     pub agent: AgentPin,
     /// The revision request that it answers, with its words, which become the goal.
@@ -98,6 +100,7 @@ impl Pins {
             profile: ProfilePin { name: profile.metadata.name.clone(), digest: profile_digest },
             catalog: catalog_digest,
             image: image(blueprint, catalog)?,
+            backend: circumstances.backend,
             volumes: volumes(blueprint, catalog)?,
             paths: spec.scope.paths.clone(),
             work: spec.scope.work.iter().map(|work| work.as_str().to_owned()).collect(),

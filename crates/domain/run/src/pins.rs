@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
 use ambit_ids::{
-    AgentId, BlueprintId, ByteCount, CaseId, Digest, DocumentName, GateId, MicroUsd, PathSet, RevisionId,
-    RunId, RunName, Scope, VolumeMount,
+    AgentId, BackendId, BlueprintId, ByteCount, CaseId, Digest, DocumentName, GateId, MicroUsd, PathSet,
+    RevisionId, RunId, RunName, Scope, VolumeMount,
 };
 use ambit_policy::LifecycleStage;
 
@@ -53,6 +53,8 @@ pub struct Pins {
     pub catalog: Digest,
     /// The image that the sandbox is made from.
     pub image: Digest,
+    /// The backend that makes the sandbox, in every process that drives the run.
+    pub backend: BackendId,
     /// The volumes that its commands name, each mount once, sorted.
     pub volumes: Vec<VolumeMount>,
     /// The paths that the run may change.

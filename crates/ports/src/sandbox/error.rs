@@ -1,6 +1,6 @@
 use ambit_ids::{Digest, LeaseId, VolumeName};
 
-use super::MissingFeature;
+use super::{CommandUnfit, MissingFeature};
 
 /// Why a backend refused or failed.
 #[derive(Debug, thiserror::Error)]
@@ -8,12 +8,23 @@ pub enum SandboxError {
     /// This machine cannot run such a sandbox.
     #[error("{}", describe_missing(.0))]
     Unavailable(Vec<MissingFeature>),
+    /// What has the name of a runtime is another program.
+    #[error("{program} is no OCI runtime: asked for its version, it says {said:?}")]
+    NotARuntime {
+        /// The program.
+        program: String,
+        /// The first line of what it says.
+        said: String,
+    },
     /// The image is not on this machine, or is not what its digest says.
     #[error("the image cannot be used")]
     Image(#[from] crate::images::ImageError),
     /// A volume is not on this machine, or is not what its digest says.
     #[error("the volume cannot be used")]
     Volume(#[from] crate::volumes::VolumeError),
+    /// The command cannot be handed over. Nothing ran.
+    #[error("the command cannot be handed to a sandbox; nothing was run")]
+    Command(#[from] CommandUnfit),
     /// The command names a volume that the sandbox was not made with.
     #[error("the sandbox was made without the volume {name} ({digest})")]
     VolumeMissing {
@@ -67,6 +78,10 @@ pub enum SandboxError {
     /// The disk under the sandboxes is full.
     #[error("no space is left for the sandbox")]
     NoSpace(#[source] std::io::Error),
+    /// The backend could not be reached for now, and nothing is known of the verb. Every verb but `execute_named` can be
+    /// asked for again as it is, because asking twice is asking once.
+    #[error("the sandbox backend cannot be reached for now")]
+    Unreachable(#[source] std::io::Error),
     /// Anything else of the machine.
     #[error("the sandbox failed: {what}")]
     Io {
@@ -79,13 +94,47 @@ pub enum SandboxError {
 }
 
 impl SandboxError {
+    /// An input or output error while something was being done; a full disk is told apart.
+    pub fn during(what: &str) -> impl FnOnce(std::io::Error) -> Self + '_ {
+        move |source| match source.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Self::NoSpace(source),
+            _ => Self::Io { what: what.into(), source },
+        }
+    }
+
+    /// A process or a thread of the backend's own that could not be started while something was being done. Where the
+    /// machine allows no more of them, or none, that is what it lacks.
+    pub fn starting(what: &str) -> impl FnOnce(std::io::Error) -> Self + '_ {
+        use std::io::ErrorKind::{PermissionDenied, Unsupported, WouldBlock};
+        let lack = move |feature: &str, mend: &str| {
+            Self::Unavailable(vec![MissingFeature {
+                feature: feature.to_owned(),
+                consequence: format!("{what} failed, and no sandbox is made without"),
+                mend: mend.to_owned(),
+            }])
+        };
+        move |source| match source.kind() {
+            WouldBlock => lack(
+                "room for one more process",
+                "end other processes of this user, or raise the limit of them (ulimit -u, or pids.max of the control group)",
+            ),
+            PermissionDenied | Unsupported => lack(
+                "the right to start processes and threads",
+                "let clone3, clone and vfork through (in a container: its seccomp profile)",
+            ),
+            _ => Self::during(what)(source),
+        }
+    }
+
     /// The stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Unavailable(_) => "SANDBOX_UNAVAILABLE",
+            Self::NotARuntime { .. } => "BACKEND_NOT_A_RUNTIME",
             Self::Image(error) => error.code(),
             Self::Volume(error) => error.code(),
+            Self::Command(error) => error.code(),
             Self::VolumeMissing { .. } => "SANDBOX_VOLUME_MISSING",
             Self::Gone(_) => "SANDBOX_GONE",
             Self::Conflict(_) => "SANDBOX_CONFLICT",
@@ -96,6 +145,7 @@ impl SandboxError {
             Self::DestructionUnproven { .. } => "DESTRUCTION_UNPROVEN",
             Self::Blobs(error) => error.code(),
             Self::NoSpace(_) => "STORAGE_FULL",
+            Self::Unreachable(_) => "SANDBOX_UNREACHABLE",
             Self::Io { .. } => "SANDBOX_FAILED",
         }
     }

@@ -2,9 +2,12 @@ use std::collections::BTreeSet;
 
 use ambit_gates::{Ending, ResourceLimit};
 use ambit_ids::{
-    ByteCount, Digest, DurationMs, EffectKey, ExecutionLimits, GateId, Incarnation, RepoPath, VolumeMount,
+    ByteCount, CommandSize, CommandTooLarge, Digest, DurationMs, EffectKey, ExecutionLimits, GateId,
+    Incarnation, RepoPath, VolumeMount,
 };
 use serde::{Deserialize, Serialize};
+
+use super::{EscapeSigns, Tap};
 
 /// A source tree to bring to a sandbox.
 pub struct FileBatch {
@@ -71,17 +74,67 @@ pub struct NamedCommand {
     pub limits: ExecutionLimits,
     /// The volumes that it finds below `/volumes`, and no others. Each is one of the sandbox's.
     pub volumes: Vec<VolumeMount>,
-    /// The files that are kept from its workspace after it ended. Nothing else is.
+    /// The files and directories that are kept from its workspace after it ended. Nothing else is.
     pub outputs: Vec<DeclaredOutput>,
+    /// Where its output is poured while it runs, for somebody who watches; nowhere, as a rule. A tap serves one execution.
+    pub tap: Option<Tap>,
 }
 
-/// A file that a command is expected to leave.
+/// Why no backend can hand a command over as it is. Nothing was run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum CommandUnfit {
+    /// It is too large.
+    #[error(transparent)]
+    TooLarge(#[from] CommandTooLarge),
+    /// A word would end where it says nothing of an end.
+    #[error("an argument or a variable of the command has a NUL in it, where the kernel would end it")]
+    Nul,
+    /// A variable would be read as another one.
+    #[error("a variable of the command has no name, or a name with `=` in it")]
+    VariableName,
+}
+
+impl CommandUnfit {
+    /// The stable code.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::TooLarge(_) => "COMMAND_TOO_LARGE",
+            Self::Nul | Self::VariableName => "COMMAND_MALFORMED",
+        }
+    }
+}
+
+impl NamedCommand {
+    /// Refuses arguments and variables that would not arrive as they are, or with which no program could be started.
+    ///
+    /// # Errors
+    /// [`CommandUnfit`].
+    pub fn check(&self) -> Result<(), CommandUnfit> {
+        let variables = || self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        CommandSize::of(self.argv.iter().map(String::as_str), variables()).check()?;
+        let mut words = self.argv.iter().map(String::as_str).chain(variables().flat_map(<[&str; 2]>::from));
+        if words.any(|word| word.contains('\0')) {
+            return Err(CommandUnfit::Nul);
+        }
+        if variables().any(|(name, _)| name.is_empty() || name.contains('=')) {
+            return Err(CommandUnfit::VariableName);
+        }
+        Ok(())
+    }
+}
+
+/// A file or a directory that a command is expected to leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeclaredOutput {
     /// Where in the workspace.
     pub path: RepoPath,
-    /// The largest that is kept.
+    /// The largest that is kept; of a directory, all its files together, and at most
+    /// [`OUTPUT_DIRECTORY_BYTES`](ambit_ids::limits::OUTPUT_DIRECTORY_BYTES).
     pub limit: ByteCount,
+    /// `None` where it is a file. Where it is a directory, the most entries below it, whatever they are, and at most
+    /// [`OUTPUT_DIRECTORY_ENTRIES`](ambit_ids::limits::OUTPUT_DIRECTORY_ENTRIES).
+    pub entries: Option<u32>,
 }
 
 /// What was seen of an execution.
@@ -100,9 +153,9 @@ pub struct ExecutionObservation {
     pub stdout: OutputCapture,
     /// Standard error.
     pub stderr: OutputCapture,
-    /// The declared outputs that were there, in the order of the catalog.
+    /// The declared outputs that were there, in the order of the catalog. Of a directory, each file that was kept, by path.
     pub outputs: Vec<ExportedOutput>,
-    /// Declared outputs that were not kept, with the reason: absent, a link, not a file, too large.
+    /// Declared outputs that were not kept, and entries of declared directories, each with the reason.
     pub refused_outputs: Vec<RefusedOutput>,
     /// From start to end by a monotonic clock.
     pub duration_ms: DurationMs,
@@ -112,13 +165,16 @@ pub struct ExecutionObservation {
     pub peak_memory_bytes: Option<ByteCount>,
     /// Processes that were still alive when the command had ended, and were killed.
     pub killed_processes: u32,
+    /// What it was seen to try beyond what it may; `None` where the backend cannot count that, never as zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signs: Option<EscapeSigns>,
 }
 
 /// One stream of output: both ends here, the whole as a blob.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OutputCapture {
-    /// The first bytes, as text: control characters other than line feed and tab are replaced, UTF-8 is never cut.
+    /// The first bytes as [`shown`](super::shown): what is unprintable is replaced, and UTF-8 is never cut.
     pub head: String,
     /// The last bytes, likewise; empty unless the stream is longer than the head.
     pub tail: String,
@@ -142,12 +198,15 @@ pub struct ExportedOutput {
     pub bytes: ByteCount,
 }
 
-/// A declared output that was not kept.
+/// A declared output, or an entry of a declared directory, that was not kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RefusedOutput {
-    /// Where it was expected.
+    /// Where it was expected, or was found.
     pub path: RepoPath,
+    /// The name of the entry below `path`, escaped, where no path can spell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<String>,
     /// Why.
     pub why: OutputRefusal,
 }
@@ -162,10 +221,38 @@ pub enum OutputRefusal {
     Link,
     /// It is neither a file nor a link.
     NotAFile,
-    /// It is larger than its limit.
+    /// It is larger than its limit. Of a directory nothing is kept then.
     TooLarge,
     /// It has more than one name, so its bytes may belong to something else.
     HardLink,
     /// It could not be read.
     Unreadable,
+    /// A directory was declared, and it is none.
+    NotADirectory,
+    /// The directory has more entries than its limit. Nothing of it is kept.
+    TooMany,
+    /// The directory is deeper than [`OUTPUT_DIRECTORY_DEPTH`](ambit_ids::limits::OUTPUT_DIRECTORY_DEPTH). Nothing of it
+    /// is kept.
+    TooDeep,
+    /// No path of a project can spell its name.
+    Name,
+}
+
+impl OutputRefusal {
+    /// Its name, as records hold it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::Link => "link",
+            Self::NotAFile => "not-a-file",
+            Self::TooLarge => "too-large",
+            Self::HardLink => "hard-link",
+            Self::Unreadable => "unreadable",
+            Self::NotADirectory => "not-a-directory",
+            Self::TooMany => "too-many",
+            Self::TooDeep => "too-deep",
+            Self::Name => "name",
+        }
+    }
 }

@@ -29,6 +29,9 @@ pub struct CapabilityManifest {
     pub evidence_probes: Vec<Probe>,
     /// What this machine lacks, in words, with the mend; empty where nothing is missing.
     pub lacks: Vec<MissingFeature>,
+    /// Versions beneath the sandbox that are known to be bad, or may be. They are told and refuse nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub advisories: Vec<Advisory>,
     /// The digest of everything that the measurement depends on: kernel, adapter, guest, user, cgroup layout.
     pub environment: Digest,
     /// When it was measured.
@@ -179,5 +182,19 @@ pub struct MissingFeature {
     /// What does not hold without it.
     pub consequence: String,
     /// What an operator can do about it.
+    pub mend: String,
+}
+
+/// A kernel or a runtime of a version that has a known defect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Advisory {
+    /// What has it, with its version (`runc 1.1.11`).
+    pub component: String,
+    /// The defect, by its name in the list of common vulnerabilities and exposures.
+    pub id: String,
+    /// Whether it is affected or may be, and what a program could do by it.
+    pub says: String,
+    /// What mends it.
     pub mend: String,
 }

@@ -23,6 +23,7 @@ where
     a_writer_and_a_put_agree(&open).await;
     a_writer_that_is_dropped_leaves_nothing(&open).await;
     a_limit_is_kept(&open).await;
+    many_are_read_as_each_alone(&open).await;
     another_owner_reads_nothing(&open).await;
     many_put_the_same_at_once(&open).await;
     a_batch_is_there_when_it_is_finished(&open).await;
@@ -100,6 +101,31 @@ pub async fn a_limit_is_kept<B: BlobStore>(open: &impl Fn(&str) -> B) {
     assert_eq!(refusal.code(), "BLOB_TOO_LARGE");
 }
 
+/// Many blobs asked for at once have the answers, in their order, that each alone has.
+pub async fn many_are_read_as_each_alone<B: BlobStore>(open: &impl Fn(&str) -> B) {
+    let (blobs, acme) = (open("many"), scope("acme", "shop"));
+    let mut wanted = Vec::new();
+    for seed in 0..40 {
+        let whole = bytes(900 + 10 * usize::try_from(seed).unwrap_or_default(), seed);
+        // Every fifth is missing, the last ones are too large, and one is asked for twice.
+        wanted.push(if seed % 5 == 4 { Digest::of(&whole) } else { blobs.put(&acme, whole).await.unwrap() });
+    }
+    wanted.push(wanted[0]);
+    let limit = ByteCount::new(1_200);
+    let many = blobs.get_many(&acme, &wanted, limit).await;
+    assert_eq!(many.len(), wanted.len());
+    for (digest, among) in wanted.iter().zip(many) {
+        match (blobs.get(&acme, *digest, limit).await, among) {
+            (Ok(alone), Ok(among)) => assert_eq!((&alone[..], *digest), (among.bytes(), among.digest())),
+            (Err(alone), Err(among)) => assert_eq!(alone.to_string(), among.to_string()),
+            (alone, among) => panic!("alone {alone:?}, among others {among:?}"),
+        }
+    }
+    assert!(blobs.get_many(&acme, &[], limit).await.is_empty());
+    let strange = blobs.get_many(&scope("bolt", "shop"), &wanted, limit).await;
+    assert!(strange.iter().all(|answer| matches!(answer, Err(BlobError::NotFound(_)))));
+}
+
 /// A blob of one scope is, for every other, one that never existed.
 pub async fn another_owner_reads_nothing<B: BlobStore>(open: &impl Fn(&str) -> B) {
     let (blobs, acme) = (open("owners"), scope("acme", "shop"));
@@ -158,6 +184,12 @@ pub async fn a_batch_is_there_when_it_is_finished<B: BlobStore>(open: &impl Fn(&
             assert_eq!(batch.put(whole.clone()).await.unwrap(), Digest::of(&whole));
             expected.push(whole);
         }
+        let several: Vec<Bytes> = (0..count).map(|number| bytes(3_000, 10_000 + number)).collect();
+        let twice = [several.clone(), several.clone()].concat();
+        let digests: Vec<Digest> = twice.iter().map(|bytes| Digest::of(bytes)).collect();
+        assert_eq!(batch.put_all(twice).await.unwrap(), digests);
+        assert_eq!(batch.put_all(Vec::new()).await.unwrap(), []);
+        expected.extend(several);
         let long = bytes(700_000, count);
         let mut writer = batch.create().await.unwrap();
         for part in long.chunks(65_537) {

@@ -1,6 +1,6 @@
 use ambit_canonical::CanonicalBytes;
-use ambit_ids::{ByteCount, Digest, DurationMs, RunId, Scope, UnixMs};
-use ambit_ports::blobs::{BlobBatch, BlobError, BlobStore, BlobWriter, OneByOne};
+use ambit_ids::{ByteCount, Content, Digest, DurationMs, RunId, Scope, UnixMs};
+use ambit_ports::blobs::{BlobBatch, BlobError, BlobStore, BlobWriter, OneByOne, one_after_another};
 use ambit_ports::leases::{LeaseError, StreamLease, StreamLeases};
 use ambit_ports::store::{
     Commit, InboxEntry, OutboxEntry, Seq, SignedHead, Store, StoreError, StoredRecord, StreamId,
@@ -157,7 +157,8 @@ impl<L: StreamLeases> StreamLeases for Faulty<L> {
     ) -> Result<StreamLease, LeaseError> {
         match self.faults.pass(Cut::LeaseRenew).await {
             Some(Fault::Stolen) => self.steal(&lease.stream).await?,
-            Some(_) => return Err(StoreError::Failed(stumble().into()).into()),
+            Some(Fault::NoSpace) => return Err(StoreError::NoSpace(stumble().into()).into()),
+            Some(Fault::Fail | Fault::Moved) => return Err(StoreError::Failed(stumble().into()).into()),
             None => {}
         }
         self.port.renew(lease, now, ttl).await
@@ -197,6 +198,15 @@ impl<B: BlobStore> BlobStore for Faulty<B> {
             Some(fault) => Err(blob_error(fault)),
             None => self.port.get(scope, digest, limit).await,
         }
+    }
+
+    async fn get_many(
+        &self,
+        scope: &Scope,
+        digests: &[Digest],
+        limit: ByteCount,
+    ) -> Vec<Result<Content, BlobError>> {
+        one_after_another(self, scope, digests, limit).await
     }
 
     async fn contains(&self, scope: &Scope, digest: Digest) -> Result<bool, BlobError> {

@@ -1,27 +1,27 @@
+mod execute;
 mod lives;
 mod manifest;
 mod plan;
+mod scan;
+mod wire;
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ambit_gates::Ending;
-use ambit_ids::{BackendId, ByteCount, DurationMs, Incarnation, limits};
+use ambit_ids::{BackendId, ByteCount, DurationMs, Incarnation, LeaseId, limits};
 use ambit_ports::AbortSignal;
-use ambit_ports::runtime::Clock;
 use ambit_ports::sandbox::{
     CancellationReceipt, CapabilityManifest, DestructionReceipt, ExecutionObservation, FileBatch,
-    FileReceipt, Lives, NamedCommand, OutputCapture, PreviewGrant, PreviewPolicy, RevocationReceipt,
-    SandboxError, SandboxLease, SandboxPort, SandboxSpec,
+    FileReceipt, Lives, NamedCommand, OutputCapture, Preview, PreviewGrant, PreviewPolicy, RevocationReceipt,
+    SandboxError, SandboxLease, SandboxPort, SandboxSpec, shown,
 };
 use ambit_run::StopReason;
 use async_trait::async_trait;
 use bytes::Bytes;
-use tokio::sync::watch;
 
 use crate::{Cut, Faults, SimClock};
+use lives::Living;
 pub use lives::{Executed, Execution};
-use lives::{Living, Running};
 pub use manifest::honest_manifest;
 use plan::Plan;
 pub use plan::{SandboxFault, Verb};
@@ -82,6 +82,7 @@ pub struct SimSandbox {
     manifest: Mutex<CapabilityManifest>,
     plan: Mutex<Plan>,
     lives: Arc<Mutex<Living>>,
+    last: Mutex<Option<ExecutionObservation>>,
 }
 
 impl SimSandbox {
@@ -100,7 +101,19 @@ impl SimSandbox {
             judge: Box::new(judge),
             plan: Mutex::default(),
             lives: Arc::default(),
+            last: Mutex::default(),
         }
+    }
+
+    /// The same, under another name.
+    ///
+    /// # Panics
+    /// Where no backend can be called so.
+    #[must_use]
+    pub fn called(mut self, name: &str) -> Self {
+        self.id = BackendId::new(name).unwrap();
+        self.manifest = Mutex::new(honest_manifest(&self.id));
+        self
     }
 
     /// Lets a verb go wrong, after it was asked for `skip` more times.
@@ -146,6 +159,11 @@ impl SimSandbox {
         self.lived(Living::clear);
     }
 
+    /// The process that made the sandboxes dies, and leaves them.
+    pub fn orphan(&self) {
+        self.lived(Living::orphan);
+    }
+
     fn planned<T>(&self, act: impl FnOnce(&mut Plan) -> T) -> T {
         act(&mut self.plan.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -154,19 +172,44 @@ impl SimSandbox {
         act(&mut self.lives.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Counts a verb and answers what goes wrong with it.
-    async fn begin(&self, verb: Verb) -> Option<SandboxFault> {
+    /// Counts a verb and answers what goes wrong with it, where that is not over with the verb's beginning.
+    async fn begin(
+        &self,
+        verb: Verb,
+        lease: Option<&SandboxLease>,
+    ) -> Result<Option<SandboxFault>, SandboxError> {
         self.faults.pass(Cut::SandboxAsked).await;
         let fault = self.planned(|plan| plan.next(verb));
-        if fault == Some(SandboxFault::Hangs) {
-            std::future::pending::<()>().await;
+        match (fault, lease) {
+            (Some(SandboxFault::Hangs), _) => std::future::pending::<()>().await,
+            (
+                Some(
+                    fault @ (SandboxFault::Unreachable | SandboxFault::Stumbles | SandboxFault::Unavailable),
+                ),
+                lease,
+            ) => return Err(fault.error(lease)),
+            (Some(SandboxFault::Slow(span)), _) if verb != Verb::Execute => self.clock.pass(span).await,
+            (Some(SandboxFault::Vanished), Some(lease)) => self.lived(|lives| lives.remove(&lease.lease)),
+            _ => {}
         }
-        fault
+        Ok(fault)
     }
 
-    async fn end<T>(&self, answer: T) -> T {
+    /// Answers a verb that was done, or loses the answer.
+    async fn end<T>(
+        &self,
+        fault: Option<SandboxFault>,
+        lease: &LeaseId,
+        answer: T,
+    ) -> Result<T, SandboxError> {
+        match fault {
+            Some(SandboxFault::LosesReply) => std::future::pending::<()>().await,
+            Some(fault @ SandboxFault::BreaksReply) => return Err(fault.error(None)),
+            Some(SandboxFault::Vanishes) => self.lived(|lives| lives.remove(lease)),
+            _ => {}
+        }
         self.faults.pass(Cut::SandboxAnswered).await;
-        answer
+        Ok(answer)
     }
 
     async fn keep(
@@ -175,14 +218,10 @@ impl SimSandbox {
         bytes: &[u8],
         limit: ByteCount,
     ) -> Result<OutputCapture, SandboxError> {
-        let kept = &bytes[..bytes.len().min(usize::try_from(limit.get()).unwrap_or(usize::MAX))];
+        let kept = within(bytes, limit);
         let artifact = spec.blobs.put(&spec.scope, Bytes::copy_from_slice(kept)).await?;
         let window = limits::OUTPUT_WINDOW_BYTES;
-        let text = |bytes: &[u8]| {
-            let plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
-            let shown = |c| if plain(c) { c } else { char::REPLACEMENT_CHARACTER };
-            String::from_utf8_lossy(bytes).chars().map(shown).collect::<String>()
-        };
+        let text = |bytes: &[u8]| shown(bytes).map(|(shown, _)| shown).collect::<String>();
         let (head, tail) = kept.split_at(kept.len().min(window));
         Ok(OutputCapture {
             head: text(head),
@@ -191,22 +230,6 @@ impl SimSandbox {
             bytes: ByteCount::new(kept.len() as u64),
             artifact,
         })
-    }
-
-    /// Waits until a command has ended by itself, was aborted, or its sandbox was cancelled or vanished.
-    async fn wait(
-        &self,
-        takes: DurationMs,
-        abort: &mut AbortSignal,
-        killed: &mut watch::Receiver<bool>,
-    ) -> Option<Ending> {
-        let end = self.clock.now().saturating_add(takes);
-        tokio::select! {
-            biased;
-            () = abort.raised() => Some(Ending::Aborted),
-            _ = killed.wait_for(|killed| *killed) => Some(Ending::Signalled { signal: 9 }),
-            () = self.clock.sleep_until(end) => None,
-        }
     }
 }
 
@@ -217,30 +240,30 @@ impl SandboxPort for SimSandbox {
     }
 
     async fn inspect_capabilities(&self) -> Result<CapabilityManifest, SandboxError> {
-        if let Some(fault) = self.begin(Verb::Inspect).await {
-            return Err(fault.error(None));
+        let fault = self.begin(Verb::Inspect, None).await?;
+        if fault == Some(SandboxFault::LosesReply) {
+            std::future::pending::<()>().await;
         }
-        let manifest = self.manifest.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        self.end(Ok(manifest)).await
+        self.faults.pass(Cut::SandboxAnswered).await;
+        Ok(self.manifest.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
     async fn allocate(&self, spec: SandboxSpec) -> Result<SandboxLease, SandboxError> {
-        let fault = self.begin(Verb::Allocate).await;
-        match fault {
-            Some(SandboxFault::Slow(span)) => self.clock.pass(span).await,
-            Some(SandboxFault::AnotherRun) | None => {}
-            Some(fault) => return Err(fault.error(None)),
-        }
+        let fault = self.begin(Verb::Allocate, None).await?;
         let mut lease = self.lived(|lives| lives.allocate(&self.id, spec));
-        if fault == Some(SandboxFault::AnotherRun) {
-            lease.lease = "lease_00000000000000000000000000000000".parse().unwrap();
+        let id = lease.lease.clone();
+        match fault {
+            Some(SandboxFault::AnotherRun) => lease.lease = another_run(),
+            Some(SandboxFault::AnotherLife) => lease.incarnation = another_life(),
+            _ => {}
         }
-        self.end(Ok(lease)).await
+        self.end(fault, &id, lease).await
     }
 
     async fn write_files(&self, lease: &SandboxLease, batch: FileBatch) -> Result<FileReceipt, SandboxError> {
-        if let Some(fault) = self.begin(Verb::Write).await {
-            return Err(fault.error(Some(lease)));
+        let fault = self.begin(Verb::Write, Some(lease)).await?;
+        if fault == Some(SandboxFault::Vanishes) {
+            self.lived(|lives| lives.remove(&lease.lease));
         }
         let spec = self.lived(|lives| lives.spec(lease))?;
         let mut files = Vec::with_capacity(batch.files.len());
@@ -252,61 +275,36 @@ impl SandboxPort for SimSandbox {
                 spec.blobs.get(&spec.scope, file.content, limit).await?,
             ));
         }
-        let receipt = self.lived(|lives| lives.bring(lease, batch.tree, files))?;
-        self.end(Ok(receipt)).await
+        let mut receipt = self.lived(|lives| lives.bring(lease, batch.tree, files))?;
+        if fault == Some(SandboxFault::AnotherLife) {
+            receipt.incarnation = another_life();
+        }
+        self.end(fault, &lease.lease, receipt).await
     }
 
     async fn execute_named(
         &self,
         lease: &SandboxLease,
         command: NamedCommand,
-        mut abort: AbortSignal,
+        abort: AbortSignal,
     ) -> Result<ExecutionObservation, SandboxError> {
-        let fault = self.begin(Verb::Execute).await;
-        if let Some(fault @ (SandboxFault::Stumbles | SandboxFault::Unavailable)) = fault {
-            return Err(fault.error(Some(lease)));
-        }
-        let spec = self.lived(|lives| lives.spec(lease))?;
-        let (mut outcome, mut running) = Running::begin(&self.lives, lease, &command, self.judge.as_ref())?;
-        if let Some(SandboxFault::Slow(span)) = fault {
-            outcome.takes = span;
-        }
-        let began = self.clock.now();
-        let cut_short = self.wait(outcome.takes, &mut abort, &mut running.killed).await;
-        match fault {
-            Some(SandboxFault::LosesReply) => std::future::pending::<()>().await,
-            Some(SandboxFault::Vanishes) => self.lived(|lives| lives.remove(&lease.lease)),
-            Some(SandboxFault::NoExit) => outcome.ending = Ending::Indeterminate,
-            _ => outcome.ending = cut_short.unwrap_or(outcome.ending),
-        }
-        self.lived(|lives| lives.check(lease))?;
-        let limit = command.limits.output_bytes;
-        let stdout = self.keep(&spec, &outcome.stdout, limit).await?;
-        let stderr = self.keep(&spec, &outcome.stderr, limit).await?;
-        running.end();
-        let incarnation = match fault {
-            Some(SandboxFault::AnotherLife) => Incarnation::new("inc_another-life").unwrap(),
-            _ => lease.incarnation.clone(),
-        };
-        self.end(Ok(ExecutionObservation {
-            incarnation,
-            effect: command.effect,
-            ending: outcome.ending,
-            breaches: BTreeSet::new(),
-            stdout,
-            stderr,
-            outputs: Vec::new(),
-            refused_outputs: Vec::new(),
-            duration_ms: self.clock.now().since(began),
-            cpu_ms: None,
-            peak_memory_bytes: None,
-            killed_processes: 0,
-        }))
-        .await
+        let fault = self.begin(Verb::Execute, Some(lease)).await?;
+        let observation = self.execute(lease, command, abort, fault).await?;
+        self.end(fault, &lease.lease, observation).await
     }
 
-    async fn expose_preview(&self, _: &SandboxLease, _: PreviewPolicy) -> Result<PreviewGrant, SandboxError> {
-        Err(SandboxError::PreviewDenied)
+    /// Exposes whatever it is asked to where the manifest says that it has previews, and asks nobody.
+    async fn expose_preview(
+        &self,
+        lease: &SandboxLease,
+        policy: PreviewPolicy,
+    ) -> Result<PreviewGrant, SandboxError> {
+        let preview = self.manifest.lock().unwrap_or_else(PoisonError::into_inner).preview;
+        if preview == Preview::Disabled {
+            return Err(SandboxError::PreviewDenied);
+        }
+        let SandboxLease { lease, incarnation, .. } = lease.clone();
+        Ok(PreviewGrant { incarnation, lease, port: policy.port })
     }
 
     async fn revoke_preview(&self, grant: &PreviewGrant) -> Result<RevocationReceipt, SandboxError> {
@@ -318,41 +316,59 @@ impl SandboxPort for SimSandbox {
         lease: &SandboxLease,
         _: &StopReason,
     ) -> Result<CancellationReceipt, SandboxError> {
-        let remaining_processes = match self.begin(Verb::Cancel).await {
-            Some(SandboxFault::Remains) => 1,
-            Some(fault) => return Err(fault.error(Some(lease))),
-            None => 0,
-        };
+        let fault = self.begin(Verb::Cancel, Some(lease)).await?;
         let killed_processes =
             self.lived(|known| if known.is_current(lease) { known.kill(&lease.lease) } else { 0 });
-        self.end(Ok(CancellationReceipt {
+        let mut receipt = CancellationReceipt {
             incarnation: lease.incarnation.clone(),
             lease: lease.lease.clone(),
             killed_processes,
-            remaining_processes,
-        }))
-        .await
+            remaining_processes: u32::from(fault == Some(SandboxFault::Remains)),
+        };
+        misdirect(fault, &mut receipt.lease, &mut receipt.incarnation);
+        self.end(fault, &lease.lease, receipt).await
     }
 
     async fn destroy(&self, lease: &SandboxLease, lives: Lives) -> Result<DestructionReceipt, SandboxError> {
-        let fault = self.begin(Verb::Destroy).await;
+        let fault = self.begin(Verb::Destroy, Some(lease)).await?;
         let mut receipt = DestructionReceipt {
             incarnation: lease.incarnation.clone(),
             lease: lease.lease.clone(),
             remaining: ["processes", "files"].map(|surface| (surface.to_owned(), 0)).to_vec(),
         };
-        match fault {
-            Some(SandboxFault::Remains) => receipt.remaining[1].1 = 1,
-            Some(SandboxFault::AnotherRun) => {
-                receipt.lease = "lease_00000000000000000000000000000000".parse().unwrap();
-            }
-            Some(fault) => return Err(fault.error(Some(lease))),
-            None => self.lived(|known| {
+        let is_elsewhere = misdirect(fault, &mut receipt.lease, &mut receipt.incarnation);
+        if fault == Some(SandboxFault::Remains) {
+            receipt.remaining[1].1 = 1;
+        } else if !is_elsewhere {
+            self.lived(|known| {
                 if lives == Lives::Every || known.is_current(lease) {
                     known.remove(&lease.lease);
                 }
-            }),
+            });
         }
-        self.end(Ok(receipt)).await
+        self.end(fault, &lease.lease, receipt).await
     }
+}
+
+/// As much of a stream as is kept.
+fn within(bytes: &[u8], limit: ByteCount) -> &[u8] {
+    &bytes[..bytes.len().min(usize::try_from(limit.get()).unwrap_or(usize::MAX))]
+}
+
+fn another_run() -> LeaseId {
+    "lease_00000000000000000000000000000000".parse().unwrap()
+}
+
+fn another_life() -> Incarnation {
+    Incarnation::new("inc_another-life").unwrap()
+}
+
+/// Lets a receipt be about another sandbox where that is what goes wrong, and answers whether it is.
+fn misdirect(fault: Option<SandboxFault>, lease: &mut LeaseId, incarnation: &mut Incarnation) -> bool {
+    match fault {
+        Some(SandboxFault::AnotherRun) => *lease = another_run(),
+        Some(SandboxFault::AnotherLife | SandboxFault::Repeats) => *incarnation = another_life(),
+        _ => return false,
+    }
+    true
 }

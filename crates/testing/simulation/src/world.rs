@@ -8,7 +8,7 @@ use ambit_blueprint::{Blueprint, BudgetCeilings};
 use ambit_broker::{Broker, Ground};
 use ambit_evidence::Link;
 use ambit_evidence::v1::{Actor, ActorKind};
-use ambit_ids::{ApproverId, Digest, RevisionId, RunName, Scope};
+use ambit_ids::{ApproverId, Content, Digest, RevisionId, RunName, Scope};
 use ambit_journal::Journal;
 use ambit_orchestrator::{Documents, Orchestrator, Policies, RunRef, StartRun, Started};
 use ambit_ports::blobs::BlobStore;
@@ -116,7 +116,7 @@ impl World {
     /// Makes files the next revision of the project.
     pub async fn import(&self, files: &[(String, Vec<u8>)]) -> (RevisionId, Tree) {
         let mut contents = Contents::new();
-        contents.extend(files.iter().map(|(_, bytes)| bytes.clone()));
+        contents.extend(files.iter().map(|(_, bytes)| Content::of(bytes.clone())));
         let entries =
             files.iter().map(|(path, bytes)| (path.parse().unwrap(), TreeFile::of(FileKind::File, bytes)));
         let tree = Tree::from_files(entries).unwrap();

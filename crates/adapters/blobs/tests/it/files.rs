@@ -42,7 +42,7 @@ async fn everything_is_private() {
 }
 
 // proves E-M08
-// break crates/adapters/blobs/src/directory.rs: `if Digest::of(&bytes) == digest { Ok(bytes.into()) }` -> `if bytes.len() as u64 == size_bytes { Ok(bytes.into()) }`
+// break crates/adapters/blobs/src/directory.rs: `if content.digest() == digest { Ok(content) }` -> `if content.bytes().len() as u64 == size_bytes { Ok(content) }`
 #[tokio::test]
 async fn altered_bytes_are_never_handed_out() {
     let place = Place::new();
@@ -53,6 +53,9 @@ async fn altered_bytes_are_never_handed_out() {
         std::fs::write(place.file("blobs", digest), altered).unwrap();
         let refusal = blobs.get(&acme(), digest, LIMIT).await.unwrap_err();
         assert!(matches!(refusal, BlobError::Corrupt(of) if of == digest), "{altered}: {refusal:?}");
+        for among in blobs.get_many(&acme(), &[digest; 9], LIMIT).await {
+            assert!(matches!(among, Err(BlobError::Corrupt(of)) if of == digest), "{altered}: {among:?}");
+        }
     }
     let refusal = blobs.put(&acme(), Bytes::from_static(b"what was tested")).await.unwrap_err();
     assert_eq!(refusal.code(), "BLOB_CORRUPT", "putting it again does not hide that it was altered");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ambit_git_export::{Bundle, Bundled, Envelope, ExportError, Mail, ObjectName, Parent, Source};
-use ambit_ids::{Digest, RepoPath, UnixMs};
+use ambit_ids::{Content, Digest, RepoPath, UnixMs};
 use ambit_ports::blobs::BlobError;
 use ambit_revision::{Contents, FileKind, Tree, TreeFile};
 use bytes::Bytes;
@@ -44,7 +44,9 @@ impl World {
 /// The contents of both worlds, by their digest.
 pub(crate) fn contents(worlds: &[&World]) -> Contents {
     let mut contents = Contents::new();
-    contents.extend(worlds.iter().flat_map(|world| world.files.values()).map(|(_, bytes)| bytes.clone()));
+    contents.extend(
+        worlds.iter().flat_map(|world| world.files.values()).map(|(_, bytes)| Content::of(bytes.clone())),
+    );
     contents
 }
 

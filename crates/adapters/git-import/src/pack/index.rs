@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
@@ -14,6 +15,8 @@ pub(crate) struct Index {
 const MAGIC: [u8; 8] = [0xff, b't', b'O', b'c', 0, 0, 0, 2];
 const NAMES_AT: u64 = 8 + 256 * 4;
 const NAME_BYTES: u64 = ObjectId::BYTES as u64;
+/// So many names are read at once, which takes as long as reading one.
+const NAMES_AT_ONCE: usize = 200;
 
 fn malformed() -> io::Error {
     io::Error::new(
@@ -49,28 +52,31 @@ impl Index {
         Ok(name)
     }
 
-    /// The place of the first name that is not smaller.
-    fn lower_bound(&self, id: &[u8; ObjectId::BYTES]) -> io::Result<u64> {
+    /// The place of the first name that is not smaller, and whether it is the same.
+    fn place(&self, id: &[u8; ObjectId::BYTES]) -> io::Result<(u64, bool)> {
         let first = usize::from(id[0]);
         let mut low = if first == 0 { 0 } else { u64::from(self.fanout[first - 1]) };
         let mut high = u64::from(self.fanout[first]);
-        while low < high {
+        while high - low > NAMES_AT_ONCE as u64 {
             let middle = low + (high - low) / 2;
-            if self.name(middle)? < *id {
-                low = middle + 1;
-            } else {
-                high = middle;
+            match self.name(middle)?.cmp(id) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal => return Ok((middle, true)),
+                Ordering::Greater => high = middle,
             }
         }
-        Ok(low)
+        let mut bytes = [0; NAMES_AT_ONCE * ObjectId::BYTES];
+        let count = usize::try_from(high - low).unwrap_or(NAMES_AT_ONCE);
+        let bytes = &mut bytes[..count * ObjectId::BYTES];
+        self.file.read_exact_at(bytes, NAMES_AT + low * NAME_BYTES)?;
+        let names = bytes.as_chunks::<{ ObjectId::BYTES }>().0;
+        let within = names.partition_point(|name| name < id);
+        Ok((low + within as u64, names.get(within) == Some(id)))
     }
 
     /// Where the object begins in the pack; `None` where it is not in it.
     pub(crate) fn offset(&self, id: ObjectId) -> io::Result<Option<u64>> {
-        let place = self.lower_bound(id.as_bytes())?;
-        if place >= self.count() || self.name(place)? != *id.as_bytes() {
-            return Ok(None);
-        }
+        let (place, true) = self.place(id.as_bytes())? else { return Ok(None) };
         // Names, then four bytes for each as a checksum, then four bytes for each as an offset.
         let offsets_at = NAMES_AT + self.count() * (NAME_BYTES + 4);
         let mut four = [0; 4];
@@ -95,7 +101,7 @@ impl Index {
         let mut padded = digits.to_vec();
         padded.resize(ObjectId::DIGITS, b'0');
         let Some(first) = ObjectId::from_hex(&padded) else { return Ok(()) };
-        let mut place = self.lower_bound(first.as_bytes())?;
+        let (mut place, _) = self.place(first.as_bytes())?;
         let end = place.saturating_add(limit as u64).min(self.count());
         while place < end {
             let id = ObjectId::from_bytes(self.name(place)?);

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::ObjectId;
 use crate::delta::DeltaReader;
-use crate::inflate::{Inflate, Unpacked, exactly};
+use crate::inflate::{Inflate, Unpacking, exactly};
 use crate::limits::DELTA_DEPTH;
 use crate::place::Place;
 use crate::reading::Reading;
@@ -66,7 +66,7 @@ impl Pack {
         offset: u64,
         limit_bytes: u64,
         bases: &mut Bases,
-        unpacked: &Unpacked,
+        unpacking: &Unpacking,
     ) -> io::Result<Reading> {
         let file = self.file(packs)?;
         let malformed = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why.to_owned());
@@ -76,15 +76,15 @@ impl Pack {
             if let Some((kind, bytes)) = bases.get(self.number, at).filter(|_| !deltas.is_empty()) {
                 break (kind, bytes);
             }
-            unpacked.add(ENTRY_COST_BYTES)?;
+            unpacking.add(ENTRY_COST_BYTES)?;
             let entry = Entry::read(&file, at)?;
             let next = match entry.kind {
                 EntryKind::Whole(kind) if deltas.is_empty() => {
-                    let source = Inflate::new(file, entry.data_at, unpacked);
+                    let source = Inflate::new(file, entry.data_at, unpacking);
                     return Ok(Reading::new(id, kind, entry.size_bytes, Box::new(source)));
                 }
                 EntryKind::Whole(kind) => {
-                    let bytes = unpack(&file, &entry, limit_bytes, unpacked)?;
+                    let bytes = unpack(&file, &entry, limit_bytes, unpacking)?;
                     break (kind, bases.keep(self.number, at, kind, bytes));
                 }
                 EntryKind::DeltaOnOffset(before) => at
@@ -103,7 +103,7 @@ impl Pack {
             at = next;
         };
         while let Some(delta) = deltas.pop() {
-            let reader = DeltaReader::new(base, unpack(&file, &delta, limit_bytes, unpacked)?, unpacked)?;
+            let reader = DeltaReader::new(base, unpack(&file, &delta, limit_bytes, unpacking)?, unpacking)?;
             if deltas.is_empty() {
                 return Ok(Reading::new(id, kind, reader.result_bytes(), Box::new(reader)));
             }
@@ -115,9 +115,9 @@ impl Pack {
     }
 }
 
-fn unpack(file: &Arc<File>, entry: &Entry, limit_bytes: u64, unpacked: &Unpacked) -> io::Result<Vec<u8>> {
+fn unpack(file: &Arc<File>, entry: &Entry, limit_bytes: u64, unpacking: &Unpacking) -> io::Result<Vec<u8>> {
     let size_bytes = within(entry.size_bytes, limit_bytes)?;
-    exactly(Inflate::new(Arc::clone(file), entry.data_at, unpacked), size_bytes)
+    exactly(Inflate::new(Arc::clone(file), entry.data_at, unpacking), size_bytes)
 }
 
 fn within(size_bytes: u64, limit_bytes: u64) -> io::Result<u64> {

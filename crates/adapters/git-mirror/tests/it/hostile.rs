@@ -140,6 +140,6 @@ fn a_repository_of_another_user_is_refused() {
         return;
     }
     let error = world.obtain(&first).unwrap_err();
-    assert_eq!(error.code(), "MIRROR_GIT_FAILED");
-    assert!(error.to_string().contains("dubious ownership"), "{error}");
+    assert_eq!(error.code(), "MIRROR_SOURCE_OTHER_OWNER");
+    assert!(error.call().unwrap().output.contains("dubious ownership"), "{error}");
 }

@@ -76,8 +76,11 @@ fn the_branch_and_the_depth_are_those_that_were_asked_for() {
     wanted.branch = BranchName::new("none").unwrap();
     wanted.commit = CommitName::parse("0123456").unwrap();
     let error = world.mirrors().obtain(&source, &wanted).unwrap_err();
-    assert_eq!(error.code(), "MIRROR_GIT_FAILED");
+    assert_eq!(error.code(), "MIRROR_COMMIT_NOT_FOUND");
     assert!(error.to_string().contains("refs/heads/none"), "{error}");
+    // A branch that is not there keeps nobody from a commit that is.
+    wanted.commit = CommitName::parse(&tip[..10]).unwrap();
+    assert_eq!(world.mirrors().obtain(&source, &wanted).unwrap().commit.as_str(), tip);
 }
 
 // proves E-S06

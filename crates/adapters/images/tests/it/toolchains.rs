@@ -154,7 +154,15 @@ fn captured_it_works(toolchain: &Toolchain, test: &str) {
     work(store.path(), image, toolchain);
     if rustix::process::geteuid().is_root() {
         let program = store.path().join("it");
-        std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        // By another process: what a thread beside this one has open for writing in its new child cannot be executed.
+        assert!(
+            Command::new("cp")
+                .arg(std::env::current_exe().unwrap())
+                .arg(&program)
+                .status()
+                .unwrap()
+                .success()
+        );
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
         let home = open_to_anyone();
         let values = [store.path().to_str().unwrap(), &image.to_string(), toolchain.name].map(str::to_owned);

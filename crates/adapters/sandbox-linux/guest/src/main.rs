@@ -8,7 +8,7 @@ use core::arch::{asm, naked_asm};
 use core::ffi::{CStr, c_char};
 use core::panic::PanicInfo;
 
-use ambit_sandbox_guest::{prober, raw, spawner};
+use ambit_sandbox_guest::{first, keeper, prober, raw, rootless, spawner};
 
 /// Where the kernel starts the program: the stack pointer is at the number of arguments.
 #[unsafe(naked)]
@@ -26,10 +26,18 @@ unsafe extern "C" fn enter(stack: *const usize) -> ! {
         // SAFETY: each pointer is to a text with a NUL, which lives as long as the program.
         arguments.get(index).map(|text| unsafe { CStr::from_ptr::<'static>(*text) })
     };
-    if argument(1) == Some(c"spawner") {
-        raw::exit(u8::from(spawner::run(raw::standard_stream(0)).is_err()))
-    }
-    raw::exit(prober::run(argument))
+    let role = argument(1).unwrap_or(c"").to_bytes();
+    raw::exit(match role {
+        b"spawner" => raw::go_on_in_a_small_place(spawn),
+        b"keeper" => keeper::run(argument),
+        b"rootless" => rootless::run(argument),
+        b"first" => first::run(argument),
+        _ => prober::run(argument),
+    })
+}
+
+extern "C" fn spawn() -> ! {
+    raw::exit(u8::from(spawner::run(raw::standard_stream(0)).is_err()))
 }
 
 #[panic_handler]

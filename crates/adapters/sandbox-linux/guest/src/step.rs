@@ -26,6 +26,8 @@ macro_rules! steps {
 steps! {
     /// Starting a process in its own namespaces.
     Namespaces = "the namespaces",
+    /// Entering the control groups.
+    ControlGroups = "the control groups",
     /// Mapping the user and the group.
     UserMap = "the user mapping",
     /// Becoming the sandbox's user.

@@ -1,4 +1,4 @@
-use super::policy::{Condition, HIGHEST, Rule, Sharing, rule};
+use ambit_system_calls::{Condition, HIGHEST, Rule, Sharing, rule};
 
 /// Where the kernel puts what the filter looks at: the number, the processor family, and the low half of an argument.
 const NUMBER_AT: u32 = 0;
@@ -7,7 +7,7 @@ const ARGUMENTS_AT: u32 = 16;
 
 const FAMILY_X86_64: u32 = 0xc000_003e;
 /// Set in the numbers of the x32 variant, whose calls this policy does not know.
-const X32: u32 = 0x4000_0000;
+pub(super) const X32: u32 = 0x4000_0000;
 
 const LOAD: u16 = 0x20;
 const AND: u16 = 0x54;
@@ -87,7 +87,7 @@ fn tree(ranges: &[Range]) -> Vec<Instruction> {
 fn answer(rule: &Rule) -> Vec<Instruction> {
     match rule {
         Rule::Allow => vec![Instruction::plain(ANSWER, PASS)],
-        Rule::Ask => vec![Instruction::plain(ANSWER, ASK)],
+        Rule::Ask | Rule::Report => vec![Instruction::plain(ANSWER, ASK)],
         Rule::Refuse(errno) => vec![Instruction::plain(ANSWER, FAIL | errno)],
         Rule::Where(condition) => question(condition),
     }

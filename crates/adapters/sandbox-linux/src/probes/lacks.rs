@@ -2,8 +2,7 @@
 
 use ambit_ports::sandbox::{Enforcer, LimitEnforcement, MissingFeature};
 
-/// The version of Landlock from which it can stand behind the mounts without breaking renames.
-const LANDLOCK_VERSION: u32 = 2;
+use super::wall;
 
 /// What the guest does about memory by itself, and what that leaves.
 const MEMORY_WITHOUT_A_GROUP: &str = "the kernel bounds the memory of single processes only, and a process that is refused more \
@@ -18,7 +17,7 @@ fn lack(feature: &str, consequence: &str, mend: &str) -> MissingFeature {
 }
 
 /// Everything that is missing.
-pub(super) fn of(limits: &LimitEnforcement, copied: bool) -> Vec<MissingFeature> {
+pub(super) fn of(limits: &LimitEnforcement, copied: bool, told: bool) -> Vec<MissingFeature> {
     const DELEGATE: &str = "run as root, or under a control group that is delegated with its controllers (systemd-run --user --scope -p Delegate=yes)";
     let mut lacks = Vec::new();
     let mut unless_grouped = |enforcer, feature, consequence| {
@@ -37,11 +36,12 @@ pub(super) fn of(limits: &LimitEnforcement, copied: bool) -> Vec<MissingFeature>
         "a control group for processor time",
         "no share of a processor is enforced, and processor time is limited for each process only",
     );
-    if landlock_version() < Some(LANDLOCK_VERSION) {
+    lacks.extend(wall::lack());
+    if !told {
         lacks.push(lack(
-            "Landlock 2",
-            "the mounts are the only wall around files; there is no second one behind them",
-            "use Linux 5.19 or newer with Landlock among its security modules",
+            "a listener for system calls",
+            "what a command tries beyond what it may is refused and not counted",
+            "run outside of a container whose own filter has a listener",
         ));
     }
     if copied {
@@ -52,14 +52,4 @@ pub(super) fn of(limits: &LimitEnforcement, copied: bool) -> Vec<MissingFeature>
         ));
     }
     lacks
-}
-
-#[cfg(target_arch = "x86_64")]
-fn landlock_version() -> Option<u32> {
-    ambit_sandbox_guest::raw::landlock_version()
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn landlock_version() -> Option<u32> {
-    None
 }

@@ -38,7 +38,7 @@ fn is_alive(pid: i32) -> bool {
 }
 
 // proves E-P03 E-P04 D18
-// break crates/adapters/sandbox-linux/src/process.rs: `Ok(ticks) if ticks == self.start_ticks => Process::new(descriptor).map(Some),` -> `Ok(_) => Ok(None),`
+// break crates/mechanisms/ownership/src/identity.rs: `Ok(ticks) => Ok((ticks == self.start_ticks).then_some(descriptor)),` -> `Ok(_) => Ok(None),`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_process_ends_a_sandbox_by_its_lease() {
     let (first, directory) = bench();
@@ -69,7 +69,7 @@ async fn another_process_ends_a_sandbox_by_its_lease() {
 }
 
 // proves E-P06
-// break crates/adapters/sandbox-linux/src/backend.rs: `retire::clear(&home, &lease).await?;` -> `let _ = retire::clear;`
+// break crates/adapters/sandbox-linux/src/backend.rs: `retire::clear(&home, &id).await?;` -> `let _ = retire::clear;`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_moved_gets_a_new_life_under_the_same_lease() {
     let (first, directory) = bench();
@@ -88,7 +88,7 @@ async fn a_run_that_moved_gets_a_new_life_under_the_same_lease() {
 }
 
 // proves D10
-// break crates/adapters/sandbox-linux/src/verdict.rs: `None => Ending::Indeterminate,` -> `None => Ending::Exited { code: 0 },`
+// break crates/mechanisms/verdict/src/lib.rs: `None => Ending::Indeterminate,` -> `None => Ending::Exited { code: 0 },`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_guest_that_vanishes_is_no_success() {
     let (bench, directory) = bench();

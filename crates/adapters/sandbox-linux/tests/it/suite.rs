@@ -1,6 +1,8 @@
 //! The suite of the port, check by check.
 
-use ambit_conformance::sandbox::{Bench, confinement, endings, lifecycle, limits, outputs, volumes};
+use ambit_conformance::sandbox::{
+    Bench, answers, confinement, endings, lifecycle, limits, outputs, volumes, watching,
+};
 
 use crate::support::bench;
 
@@ -24,7 +26,7 @@ async fn a_run_has_one_sandbox() {
 }
 
 // proves E-J01
-// break crates/adapters/sandbox-linux/src/verbs.rs: `let image = self.images.root(spec.image).await?;` -> `let image = self.empty_image()?;`
+// break crates/adapters/sandbox-linux/src/verbs.rs: `let image = self.image_root(spec.image).await?;` -> `let image = self.empty_image()?;`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_image_is_named_by_its_digest() {
     hold(lifecycle::an_image_is_named_by_its_digest).await;
@@ -42,8 +44,13 @@ async fn a_tree_is_what_it_first_was() {
     hold(lifecycle::a_tree_is_what_it_first_was).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tree_arrives_whole_or_again() {
+    hold(lifecycle::a_tree_arrives_whole_or_again).await;
+}
+
 // proves E-P03 E-P05
-// break crates/adapters/sandbox-linux/src/retire.rs: `guest.kill().map_err(io_error("killing the guest"))?;` -> `let _ = &guest;`
+// break crates/adapters/sandbox-linux/src/retire.rs: `guest.kill().map_err(SandboxError::during("killing the guest"))?;` -> `let _ = &guest;`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cancel_stops_everything() {
     hold(lifecycle::cancel_stops_everything).await;
@@ -80,13 +87,37 @@ async fn an_unknown_lease_is_gone() {
     hold(lifecycle::an_unknown_lease_is_gone).await;
 }
 
+// proves E-I01
+// break crates/adapters/sandbox-linux/src/backend.rs: `.filter(|sandbox| sandbox.lease.incarnation == lease.incarnation)` -> `.filter(|sandbox| sandbox.lease.lease == lease.lease)`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_answer_names_its_life() {
+    hold(answers::every_answer_names_its_life).await;
+}
+
+// proves E-I01
+// break crates/adapters/sandbox-linux/src/pool.rs: `tokio::spawn(async move { pool.make(&fittings).await })` -> `std::future::ready(Ok::<_, tokio::task::JoinError>(pool.make(&fittings).await))`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_answer_is_learned_by_asking_again() {
+    hold(answers::a_lost_answer_is_learned_by_asking_again).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lease_ends_from_every_state() {
+    hold(answers::a_lease_ends_from_every_state).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_grant_opens_a_disabled_preview() {
+    hold(answers::no_grant_opens_a_disabled_preview).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_end_is_told_as_it_is() {
     hold(endings::an_end_is_told_as_it_is).await;
 }
 
 // proves D20
-// break crates/adapters/sandbox-linux/src/verdict.rs: `(EndedBy::Itself, How::Signalled(signal)) => Ending::Signalled { signal },` -> `(EndedBy::Itself, How::Signalled(_)) => Ending::Exited { code: 0 },`
+// break crates/mechanisms/verdict/src/lib.rs: `(EndedBy::Itself, How::Signalled(signal)) => Ending::Signalled { signal },` -> `(EndedBy::Itself, How::Signalled(_)) => Ending::Exited { code: 0 },`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn output_forges_nothing() {
     hold(endings::output_forges_nothing).await;
@@ -95,6 +126,11 @@ async fn output_forges_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_start_says_why() {
     hold(endings::what_cannot_start_says_why).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_largest_command_starts() {
+    hold(endings::the_largest_command_starts).await;
 }
 
 // proves E-P04
@@ -110,7 +146,7 @@ async fn there_is_nothing_to_wait_for() {
 }
 
 // proves E-J09
-// break crates/adapters/sandbox-linux/src/capture.rs: `self.tail.extend(&rest[rest.len().saturating_sub(WINDOW_BYTES)..]);` -> `self.tail.clear();`
+// break crates/mechanisms/capture/src/lib.rs: `self.tail.extend(&rest[rest.len().saturating_sub(WINDOW_BYTES)..]);` -> `self.tail.clear();`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn output_is_kept_whole() {
     hold(endings::output_is_kept_whole).await;
@@ -122,56 +158,56 @@ async fn bytes_that_are_not_text_survive() {
 }
 
 // proves E-J10 D10 D6
-// break crates/adapters/sandbox-linux/src/verdict.rs: `(EndedBy::Deadline, _) => reached(ResourceLimit::Timeout),` -> `(EndedBy::Deadline, _) => Ending::Aborted,`
+// break crates/mechanisms/verdict/src/lib.rs: `(EndedBy::Deadline, _) => reached(ResourceLimit::Timeout),` -> `(EndedBy::Deadline, _) => Ending::Aborted,`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn time_by_the_clock() {
     hold(limits::time_by_the_clock).await;
 }
 
 // proves E-J05
-// break crates/adapters/sandbox-linux/src/verdict.rs: `Some(Stop::Cpu) => return reached(ResourceLimit::Cpu),` -> `Some(Stop::Cpu) => return Ending::Aborted,`
+// break crates/mechanisms/verdict/src/lib.rs: `Some(Stop::Cpu) => return reached(ResourceLimit::Cpu),` -> `Some(Stop::Cpu) => return Ending::Aborted,`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processor_time() {
     hold(limits::processor_time).await;
 }
 
 // proves E-J05 E-J14
-// break crates/adapters/sandbox-linux/src/cgroup/group.rs: `let quota_us = (limits.cpu_millis.saturating_mul(PERIOD_US) / 1000).max(LEAST_QUOTA_US);` -> `let quota_us = limits.cpu_millis.saturating_mul(PERIOD_US).max(LEAST_QUOTA_US);`
+// break crates/mechanisms/control-groups/src/group.rs: `let quota_us = (limits.cpu_millis.saturating_mul(PERIOD_US) / 1000).max(LEAST_QUOTA_US);` -> `let quota_us = limits.cpu_millis.saturating_mul(PERIOD_US).max(LEAST_QUOTA_US);`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processor_share() {
     hold(limits::processor_share).await;
 }
 
 // proves E-J06 E-J14
-// break crates/adapters/sandbox-linux/src/verdict.rs: `(EndedBy::Itself, _) if self.memory_kills > 0 => reached(ResourceLimit::Memory),` -> `(EndedBy::Itself, _) if self.memory_kills > 99 => reached(ResourceLimit::Memory),`
+// break crates/mechanisms/verdict/src/lib.rs: `(EndedBy::Itself, _) if self.memory_kills > 0 => reached(ResourceLimit::Memory),` -> `(EndedBy::Itself, _) if self.memory_kills > 99 => reached(ResourceLimit::Memory),`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn memory() {
     hold(limits::memory).await;
 }
 
 // proves E-J08
-// break crates/adapters/sandbox-linux/src/verdict.rs: `(ResourceLimit::Pids, self.process_refusals > 0),` -> `(ResourceLimit::Pids, false),`
+// break crates/mechanisms/verdict/src/lib.rs: `(ResourceLimit::Pids, self.process_refusals > 0),` -> `(ResourceLimit::Pids, false),`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processes() {
     hold(limits::processes).await;
 }
 
 // proves E-J07
-// break crates/adapters/sandbox-linux/src/verdict.rs: `(ResourceLimit::Disk, told(|ended| ended.disk_full)),` -> `(ResourceLimit::Disk, false),`
+// break crates/mechanisms/verdict/src/lib.rs: `(ResourceLimit::Disk, self.disk_full),` -> `(ResourceLimit::Disk, false),`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn disk() {
     hold(limits::disk).await;
 }
 
 // proves E-J09
-// break crates/adapters/sandbox-linux/src/verdict.rs: `Some(Stop::Output) => return reached(ResourceLimit::Output),` -> `Some(Stop::Output) => return Ending::Aborted,`
+// break crates/mechanisms/verdict/src/lib.rs: `Some(Stop::Output) => return reached(ResourceLimit::Output),` -> `Some(Stop::Output) => return Ending::Aborted,`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn output() {
     hold(limits::output).await;
 }
 
 // proves E-J11
-// break crates/adapters/sandbox-linux/src/outputs.rs: `Ok(_) => Ok(Bytes::from(content)),` -> `Ok(_) => Ok(Bytes::new()),`
+// break crates/mechanisms/outputs/src/content.rs: `Ok(_) => Ok(Bytes::from(content)),` -> `Ok(_) => Ok(Bytes::new()),`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_declared_file_is_kept() {
     hold(outputs::a_declared_file_is_kept).await;
@@ -182,6 +218,20 @@ async fn a_declared_file_is_kept() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_not_a_file_is_refused() {
     hold(outputs::what_is_not_a_file_is_refused).await;
+}
+
+// proves E-J11
+// break crates/mechanisms/outputs/src/directory.rs: `Some(FileType::Symlink) => Some(OutputRefusal::Link),` -> `Some(FileType::Symlink) => Some(OutputRefusal::Absent),`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_declared_directory_is_kept() {
+    hold(outputs::a_declared_directory_is_kept).await;
+}
+
+// proves E-J11
+// break crates/mechanisms/outputs/src/directory.rs: `if depth >= limits::OUTPUT_DIRECTORY_DEPTH {` -> `if depth > limits::OUTPUT_DIRECTORY_DEPTH {`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_directory_has_bounds() {
+    hold(outputs::a_directory_has_bounds).await;
 }
 
 // proves E-J02 E-J13 E-Q03
@@ -213,14 +263,14 @@ async fn there_is_no_way_out() {
 }
 
 // proves E-J13
-// break crates/adapters/sandbox-linux/guest/src/roles/launcher.rs: `raw::set_filter(filter, counted).at(Step::Filter)` -> `raw::set_filter(&[6, 0, 0, 0, 0, 0, 0xff, 0x7f], counted).at(Step::Filter)`
+// break crates/adapters/sandbox-linux/guest/src/roles/launcher.rs: `raw::set_filter(filter).at(Step::Filter)` -> `raw::set_filter(&[6, 0, 0, 0, 0, 0, 0xff, 0x7f]).at(Step::Filter)`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_kernel_is_out_of_reach() {
     hold(confinement::the_kernel_is_out_of_reach).await;
 }
 
 // proves E-J13
-// break crates/adapters/sandbox-linux/src/filter/policy.rs: `(nr::__NR_prlimit64, Rule::Where(&NOT_INIT)),` -> `(nr::__NR_prlimit64, Rule::Allow),`
+// break crates/mechanisms/system-calls/src/policy.rs: `(call!(__NR_prlimit64), Rule::Where(&NOT_INIT)),` -> `(call!(__NR_prlimit64), Rule::Allow),`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_init_is_out_of_reach() {
     hold(confinement::the_init_is_out_of_reach).await;
@@ -256,4 +306,24 @@ async fn node_modules_are_found_from_anywhere() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_volume_is_what_its_digest_says_or_nothing() {
     hold(volumes::a_volume_is_what_its_digest_says_or_nothing).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn output_is_seen_while_a_command_runs() {
+    hold(watching::output_is_seen_while_a_command_runs).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_seen_is_what_is_kept() {
+    hold(watching::what_is_seen_is_what_is_kept).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_missed_is_counted() {
+    hold(watching::what_is_missed_is_counted).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watcher_changes_nothing() {
+    hold(watching::a_watcher_changes_nothing).await;
 }

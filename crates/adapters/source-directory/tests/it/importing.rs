@@ -174,6 +174,7 @@ fn what_is_no_directory_is_refused() {
         assert_eq!(error.code(), "IMPORT_NOT_A_DIRECTORY", "{name}");
         assert!(matches!(&error, ImportError::NotADirectory { path: told, .. } if *told == path));
         assert!(error.to_string().contains("Name a directory"), "{error}");
+        assert_eq!(error.to_string().contains("does not exist"), name == "none", "{error}");
     }
     assert!(world.blobs.is_empty());
     // Links on the way to a directory are whoever named it's own affair.

@@ -117,7 +117,10 @@ fn a_store_that_may_only_be_read_is_refused() {
     everyone(&place.file("store"), 0o444);
     everyone(place.directory(), 0o777);
     let program = place.file("program");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    // By another process: what a thread beside this one has open for writing in its new child cannot be executed.
+    assert!(
+        Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap().success()
+    );
     everyone(&program, 0o755);
     let mut command = Command::new(&program);
     if rustix::process::geteuid().is_root() {

@@ -16,16 +16,20 @@ use crate::{failed, source};
 
 const EDITS: usize = 10;
 
-/// The edits lie in ten directories where they are spread, and in one otherwise.
-pub(crate) async fn digest(files: usize, spread: bool) -> Result<(), Failure> {
+/// The edits lie in ten directories where they are spread, and in one otherwise. `left` is how many files the tree has once
+/// it is thinned out where nothing is edited.
+pub(crate) async fn digest(files: usize, left: Option<usize>, spread: bool) -> Result<(), Failure> {
     let directory = tempfile::tempdir_in(".").map_err(failed)?;
     let numbers = if spread { source::spread(files, EDITS) } else { (0..EDITS).collect() };
     let mut edits = Vec::with_capacity(EDITS);
+    let tree = match left {
+        Some(left) => source::tree(source::thinned(files, left, &source::spread(files, EDITS)))?,
+        None => source::tree(0..files)?,
+    };
     for number in numbers {
         let written = directory.path().join(number.to_string());
         edits.push((source::path(number).parse().map_err(failed)?, source::content(number), written));
     }
-    let tree = source::tree(files)?;
     answer(&mut Digests { last: tree.digest(), tree, edits, step: 0, _directory: directory }).await
 }
 

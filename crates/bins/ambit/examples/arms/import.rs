@@ -8,6 +8,7 @@ use ambit_git_import::Rev;
 use ambit_ids::Scope;
 use ambit_revision::Tree;
 use async_trait::async_trait;
+use tempfile::TempDir;
 
 use crate::failed;
 use crate::failure::Failure;
@@ -28,13 +29,16 @@ pub(crate) async fn import(kind: &str, source: Source) -> Result<(), Failure> {
     }
     let scope =
         Scope { organization: "bench".parse().map_err(failed)?, project: "imports".parse().map_err(failed)? };
-    answer(&mut Imports { directory, source, scope }).await
+    answer(&mut Imports { directory, source, scope, places: Vec::new() }).await
 }
 
 struct Imports {
     directory: PathBuf,
     source: Source,
     scope: Scope,
+    /// What was imported before. Nothing is removed while it is measured: for minutes after many files were, ext4 searches
+    /// long for a place for each new one.
+    places: Vec<TempDir>,
 }
 
 impl Imports {
@@ -63,6 +67,7 @@ impl Arm for Imports {
         let started = Instant::now();
         let tree = self.import_into(&blobs).await?;
         let took = started.elapsed();
+        self.places.push(place);
         if tree.file_count() < 1_000 {
             return Err(Failure::new("ARM_FAILED", format!("{} files were imported", tree.file_count())));
         }

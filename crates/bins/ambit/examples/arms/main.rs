@@ -8,12 +8,16 @@ mod commit;
 mod digest;
 mod image;
 mod import;
+mod leases;
 mod patch;
 mod protocol;
 mod sandbox;
 mod source;
 mod step;
 
+#[allow(dead_code, reason = "an arm uses the backend that needs nothing beside this program")]
+#[path = "../../src/backends.rs"]
+mod backends;
 #[allow(dead_code, reason = "an arm needs a part of what the program composes")]
 #[path = "../../src/compose.rs"]
 mod compose;
@@ -32,6 +36,7 @@ use std::process::ExitCode;
 
 use crate::failure::Failure;
 use crate::import::Source;
+use crate::patch::Course;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -57,14 +62,29 @@ async fn perform(words: Vec<String>) -> Result<(), Failure> {
         ["image"] => image::capture().await,
         ["fresh", "none"] => sandbox::fresh(0).await,
         ["fresh", "waiting"] => sandbox::fresh(1).await,
+        ["lease", files] => leases::lease(number(files)?, true).await,
+        ["lease", files, "listed"] => leases::lease(number(files)?, false).await,
+        ["cancel", processes] => leases::cancel(number(processes)?, false).await,
+        ["cancel", processes, "contended"] => leases::cancel(number(processes)?, true).await,
+        ["burst", count] => leases::burst(number(count)?).await,
+        ["parked", slots, active] => leases::parked(number(slots)?, number(active)?).await,
         ["exec", idle_ms] => sandbox::exec(number(idle_ms)?).await,
         ["step"] => step::step().await,
         ["commit", runs] => commit::commit(number(runs)?).await,
         ["tree", kind] => source::lay(kind),
-        ["patch", files, count] => patch::patch(number(files)?, number(count)?, false).await,
-        ["patch", files, count, "kept"] => patch::patch(number(files)?, number(count)?, true).await,
-        ["digest", files] => digest::digest(number(files)?, false).await,
-        ["digest", files, "spread"] => digest::digest(number(files)?, true).await,
+        ["patch", files, count] => patch::patch(number(files)?, number(count)?, Course::InMemory).await,
+        ["patch", files, count, "unread"] => {
+            patch::patch(number(files)?, number(count)?, Course::Unread).await
+        }
+        ["patch", files, count, "kept"] => patch::patch(number(files)?, number(count)?, Course::Kept).await,
+        ["digest", files] => digest::digest(number(files)?, None, false).await,
+        ["digest", files, "spread"] => digest::digest(number(files)?, None, true).await,
+        ["digest", files, "thinned", left] => {
+            digest::digest(number(files)?, Some(number(left)?), false).await
+        }
+        ["digest", files, "thinned", left, "spread"] => {
+            digest::digest(number(files)?, Some(number(left)?), true).await
+        }
         ["import", "directory", kind] => import::import(kind, Source::Directory).await,
         ["import", "commit", kind] => import::import(kind, Source::Commit).await,
         _ => Err(Failure::new("USAGE_ARM", format!("there is no arm {words:?}"))),

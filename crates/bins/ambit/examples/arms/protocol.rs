@@ -18,6 +18,12 @@ pub(crate) trait Arm: Send {
     /// Does it once, and answers what that took.
     async fn operate(&mut self) -> Result<Duration, Failure>;
 
+    /// Runs a script of a shell where it runs commands, and answers the line that this prints; `None` where it has no place
+    /// for one.
+    async fn run(&mut self, _script: &str) -> Result<Option<String>, Failure> {
+        Ok(None)
+    }
+
     /// What it counts by itself beside the time.
     fn counts(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
@@ -32,8 +38,13 @@ pub(crate) async fn answer(arm: &mut dyn Arm) -> Result<(), Failure> {
         let lines = std::io::stdin().lock().lines();
         let _ = lines.map_while(Result::ok).try_for_each(|line| sender.send(line));
     });
-    tell("ready")?;
+    tell("ready run")?;
     while let Some(question) = questions.recv().await {
+        if let Some(script) = question.strip_prefix("run ") {
+            let said = arm.run(&script.replace('\r', "\n")).await?;
+            tell(&said.unwrap_or_default())?;
+            continue;
+        }
         if question != "op" {
             return Err(Failure::new("USAGE_ARM", format!("an arm was asked {question:?}")));
         }

@@ -2,6 +2,7 @@
 //!
 //! They come out of numbers alone, so that every arm has the same ones.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -72,13 +73,32 @@ pub(crate) fn spread(files: usize, count: usize) -> Vec<usize> {
     (0..count).map(|index| index * (files / count)).collect()
 }
 
-/// The tree of so many files.
-pub(crate) fn tree(files: usize) -> Result<Tree, Failure> {
+/// The tree of the files with these numbers.
+pub(crate) fn tree(numbers: impl IntoIterator<Item = usize>) -> Result<Tree, Failure> {
     let file = |number| -> Result<(RepoPath, TreeFile), Failure> {
         Ok((path(number).parse().map_err(failed)?, TreeFile::of(FileKind::File, content(number).as_bytes())))
     };
-    let files: Result<Vec<_>, Failure> = (0..files).map(file).collect();
+    let files: Result<Vec<_>, Failure> = numbers.into_iter().map(file).collect();
     Tree::from_files(files?).map_err(failed)
+}
+
+/// The numbers of `left` files out of so many, chosen so that every directory above one of `kept` has all of its entries.
+pub(crate) fn thinned(files: usize, left: usize, kept: &[usize]) -> BTreeSet<usize> {
+    let package = MODULE * PACKAGE;
+    let modules = kept.iter().flat_map(|number| number / MODULE * MODULE..(number / MODULE + 1) * MODULE);
+    let packages = kept.iter().map(|number| number / package * package);
+    let siblings = packages.flat_map(|first| (first..first + package).step_by(MODULE));
+    let mut numbers: BTreeSet<usize> =
+        modules.chain(siblings).chain((0..files).step_by(package)).filter(|number| *number < files).collect();
+    // The rest lies in directories that are there, and above none of those that are kept.
+    let beside = (0..files).filter(|number| kept.iter().all(|kept| kept / MODULE != number / MODULE));
+    let mut beside = beside.filter(|number| number % package / MODULE == 1);
+    while numbers.len() < left
+        && let Some(number) = beside.next()
+    {
+        numbers.insert(number);
+    }
+    numbers
 }
 
 /// Writes a tree into `trees` of the working directory where it is not there yet, with patches of it beside, and prints

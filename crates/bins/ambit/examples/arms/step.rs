@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use ambit_blueprint::{Blueprint, BudgetCeilings, Document, NamedCommandCatalog};
 use ambit_evidence::v1::{Actor, ActorKind};
-use ambit_ids::{AgentId, ApproverId, Digest, DurationMs, MicroUsd, RevisionId, Scope};
+use ambit_ids::{AgentId, ApproverId, Digest, DurationMs, GateId, MicroUsd, RevisionId, Scope};
 use ambit_orchestrator::{Observer, RunRef, StartError, StartRun};
 use ambit_ports::AbortSignal;
 use ambit_ports::agent::{Agent, AgentAnswer, AgentError, TurnOffer};
+use ambit_ports::sandbox::Tap;
 use ambit_projects::{ApproverCredential, Import};
 use ambit_run::{AgentPin, Event, State};
 use ambit_source_directory::{ImportOptions, import};
@@ -194,6 +195,10 @@ impl Observer for Watch {
         {
             self.has_sandbox.send_replace(true);
         }
+    }
+
+    fn gate_begins(&self, _: &GateId) -> Option<Tap> {
+        None
     }
 }
 

@@ -6,8 +6,9 @@ use clap::{Args, Subcommand};
 
 /// What the verbs of patches answer, and how they are written.
 const ANSWER: &str = "\
-The answer is one JSON object: `verdict` says applied, already-applied or refused, `code` and `message` why. The exit code \
-is 0 where the patch applies or stands there already, 4 where it is refused, and 2 where the command is wrong.
+The answer is a page at a terminal, and one JSON object elsewhere or with --json: `verdict` says applies (of a check), \
+applied, already-applied or refused, `code` and `message` why. The exit code is 0 where the patch applies or stands there \
+already, 4 where it is refused, and 2 where the command is wrong.
 
 Examples:
   ambit patch check --base . answer.txt    a diff, or the answer of a model

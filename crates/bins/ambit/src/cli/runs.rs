@@ -6,6 +6,7 @@ use ambit_ids::{BlueprintId, CaseId, Digest, MicroUsd, RunName};
 use clap::{Args, Subcommand};
 
 use super::ProfileArg;
+use crate::backends::BackendName;
 
 /// The profile of a run whose start names none.
 pub(crate) const DEFAULT_PROFILE: &str = "secure-generation-v1";
@@ -84,6 +85,9 @@ pub(crate) struct StartArgs {
     /// The agent [default: agent.yaml in the user's configuration of ambit].
     #[arg(long, value_name = "FILE")]
     pub(crate) agent: Option<PathBuf>,
+    /// The backend that makes the sandbox, `linux` or `oci:RUNTIME`, for the whole life of the run [default: linux].
+    #[arg(long, env = "AMBIT_BACKEND", value_name = "BACKEND")]
+    pub(crate) backend: Option<BackendName>,
     /// The most model steps.
     #[arg(long, value_name = "N")]
     pub(crate) max_steps: Option<u32>,

@@ -1,7 +1,9 @@
 use std::io::Write as _;
 
 use ambit_ids::UnixMs;
+use ambit_ports::sandbox::{Tap, Watcher};
 
+use super::output::Output;
 use super::painter::Painter;
 use super::render::render;
 use super::state::{Cancel, LiveState};
@@ -14,16 +16,28 @@ pub(super) struct Block {
     pub(super) live: LiveState,
     tty: Option<Tty>,
     painter: Painter,
+    watcher: Option<Watcher>,
 }
 
 impl Block {
     /// A block on this terminal; `None` where none can be drawn.
     pub(super) fn take(live: LiveState) -> Option<Self> {
-        Some(Self { live, tty: Some(Tty::take()?), painter: Painter::new(has_styles()) })
+        Some(Self { live, tty: Some(Tty::take()?), painter: Painter::new(has_styles()), watcher: None })
+    }
+
+    /// Watches a gate that is about to run, by the tap that it answers.
+    pub(super) fn watch(&mut self) -> Tap {
+        let (tap, watcher) = Tap::new();
+        self.live.output = Output::default();
+        self.watcher = Some(watcher);
+        tap
     }
 
     /// Tells lines above the block, and draws it as it is now.
     pub(super) fn draw(&mut self, told: &str, now: UnixMs) {
+        while let Some(sight) = self.watcher.as_mut().and_then(Watcher::seen) {
+            self.live.output.see(&sight);
+        }
         let mut err = std::io::stderr();
         if self.tty.is_none() || Tty::is_lost() {
             self.tty = None;

@@ -4,6 +4,7 @@ mod block;
 mod budget;
 pub(crate) mod events;
 mod frame;
+mod output;
 mod painter;
 mod plan;
 mod render;
@@ -17,9 +18,10 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ambit_evidence::Link;
-use ambit_ids::{DurationMs, UnixMs};
+use ambit_ids::{DurationMs, GateId, UnixMs};
 use ambit_orchestrator::{Observer, RunRef};
 use ambit_ports::runtime::Clock;
+use ambit_ports::sandbox::Tap;
 use ambit_run::{Event, State, evolve};
 
 use self::block::Block;
@@ -238,6 +240,11 @@ impl Observer for Live {
         let all = state.dossier().map_or(0, |dossier| dossier.events);
         let told = self.take(self.clock.now(), all.saturating_sub(events.len() as u64), state, events);
         self.draw(&told);
+    }
+
+    /// Only a block has room for it.
+    fn gate_begins(&self, _: &GateId) -> Option<Tap> {
+        self.block().as_mut().map(Block::watch)
     }
 }
 

@@ -11,6 +11,7 @@ use super::frame::{
 use super::plan::{Standing, standing};
 use super::state::{Cancel, LiveState, Verdict};
 use super::who;
+use crate::marked::mark;
 
 /// A part of the block. Where there is no room for all parts, the ones that matter least go first.
 struct Part {
@@ -36,6 +37,7 @@ pub(super) fn render(live: &LiveState, now: UnixMs, screen: Screen) -> Frame {
         plan(live, screen),
         Part::new(3, call(live, screen)),
         Part::new(2, gate(live, now, screen)),
+        Part::new(8, output(live, screen)),
         Part::new(7, gates(&view, screen)),
         changed(&view, screen),
         Part::new(4, budget::lines(&view, screen)),
@@ -200,6 +202,19 @@ fn gate(live: &LiveState, now: UnixMs, screen: Screen) -> Vec<Line<'static>> {
         }
     }
     vec![row("gate", screen.cut(&told, screen.text_columns()), strong())]
+}
+
+/// What that gate put out last, each line marked with its stream.
+fn output(live: &LiveState, screen: Screen) -> Vec<Line<'static>> {
+    let State::Open(open) = &live.state else { return Vec::new() };
+    if !matches!(open.stage, Stage::Call(_)) {
+        return Vec::new();
+    }
+    let rows = live.output.lines().enumerate().map(|(at, (stream, text))| {
+        let told = screen.cut(&format!("{}{text}", mark(stream)), screen.text_columns());
+        row(if at == 0 { "output" } else { "" }, told, quiet())
+    });
+    rows.collect()
 }
 
 fn gates(view: &RunView, screen: Screen) -> Vec<Line<'static>> {

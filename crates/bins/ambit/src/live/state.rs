@@ -6,9 +6,10 @@ use ambit_ids::{DurationMs, GateId, StepId, UnixMs};
 use ambit_orchestrator::awaiting;
 use ambit_run::{CallDecided, CallOutcome, Event, Observation, State, ToolCall, evolve};
 
+use super::output::Output;
 use crate::text::call;
 
-/// What a live view shows of a run: folded from its states and events, and from nothing else.
+/// What a live view shows of a run: folded from its states and events, and from nothing else but what a gate puts out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LiveState {
     /// The newest state.
@@ -25,6 +26,8 @@ pub(crate) struct LiveState {
     pub(super) cancel: Cancel,
     /// The step that the patch in flight cites.
     pub(super) citing: Option<StepId>,
+    /// What the gate in flight put out last.
+    pub(super) output: Output,
 }
 
 /// Where the question stands that the keyboard may ask.
@@ -112,6 +115,7 @@ impl LiveState {
         match event {
             Event::PlanAccepted { .. } => self.patched.clear(),
             Event::CallDecided(made) => {
+                self.output = Output::default();
                 self.citing = made.step.clone().filter(|_| made.outcome == CallOutcome::Perform);
                 self.call = Some(Decided::of(made));
             }

@@ -4,18 +4,37 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ambit_blueprint::PolicyRef;
-use ambit_ids::RevisionId;
+use ambit_ids::{RevisionId, RunName};
 use ambit_orchestrator::{StartError, StartRun, Started};
 use ambit_ports::agent::Agent;
 use ambit_run::{AgentPin, State};
 
 use crate::agent::agent as agent_of;
 use crate::answer::Answer;
+use crate::backends::BackendName;
 use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::verbs::drive::drive;
 use crate::verbs::revision;
+
+/// The services with the backend of the run that is to start: the one that was asked for, or else that of the run which
+/// has the name already.
+pub(crate) async fn services_for(
+    context: &Context,
+    backend: Option<&BackendName>,
+    name: Option<&RunName>,
+) -> Result<Services, Failure> {
+    let services = context.open()?;
+    if let Some(backend) = backend {
+        return services.on(backend);
+    }
+    let Some(name) = name else { return Ok(services) };
+    match services.called(&context.scope, name).await? {
+        Some(state) => services.on_that_of(&state),
+        None => Ok(services),
+    }
+}
 
 /// Drives a run that was just started, or the one of the same name that was there.
 pub(crate) async fn drive_begun(

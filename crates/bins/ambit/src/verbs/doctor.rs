@@ -4,14 +4,18 @@ use ambit_blueprint::{Document, ExecutionCapabilityProfile, builtin};
 use ambit_ids::ByteCount;
 use ambit_ports::images::ImageStore as _;
 use ambit_ports::sandbox::CapabilityManifest;
-use ambit_sandboxes::unmet;
+use ambit_sandboxes::{LeakReport, SandboxesError, unmet};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::answer::Answer;
+use crate::backends::BackendName;
+use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::{Failure, exit};
-use crate::verbs::everyday;
+use crate::verbs::bare_home;
+use crate::verbs::everyday::{self, of_failure};
+use crate::verbs::sandbox::scan::look;
 
 /// One thing that was looked at.
 #[derive(Serialize)]
@@ -22,51 +26,65 @@ pub(super) struct Finding {
     found: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     mend: String,
+    /// Whether it only should be known, and nothing is missing.
+    #[serde(skip_serializing_if = "is_false")]
+    warning: bool,
+    /// Whether it is there, and not as it must be.
+    #[serde(skip)]
+    wrong: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Finding {
     pub(super) fn ok(what: &str, found: impl Into<String>) -> Self {
-        Self { what: what.to_owned(), ok: true, found: found.into(), mend: String::new() }
+        Self {
+            what: what.to_owned(),
+            ok: true,
+            found: found.into(),
+            mend: String::new(),
+            warning: false,
+            wrong: false,
+        }
+    }
+
+    fn warning(what: &str, found: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self { warning: true, ..Self::missing(what, found, mend) }
     }
 
     pub(super) fn missing(what: &str, found: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { what: what.to_owned(), ok: false, found: found.into(), mend: mend.into() }
+        let (what, found, mend) = (what.to_owned(), found.into(), mend.into());
+        Self { what, ok: false, found, mend, warning: false, wrong: false }
+    }
+
+    /// The same finding of a thing that is there, and not as it must be.
+    pub(super) fn wrong(self) -> Self {
+        Self { wrong: true, ..self }
     }
 }
 
-/// Looks at everything that a run needs. What is missing for one profile only is told, and is no failure.
-pub(crate) async fn run(context: &Context) -> Result<Answer, Failure> {
-    let services = context.open()?;
-    let mut findings = vec![Finding::ok("home", context.home.path().display().to_string())];
-    findings.push(disk(context.home.path()));
-    let images = services.images.list().await.map_err(|error| Failure::of(error.code(), &error))?;
-    findings.push(if images.is_empty() {
-        Finding::missing("images", "none", "ambit image capture --name tools python3 git sh")
-    } else {
-        Finding::ok("images", format!("{}", images.len()))
-    });
-    let project = services.project(&context.scope).await?;
-    findings.push(match project.approvers().next() {
-        Some((approver, _)) => Finding::ok("approver", approver.to_string()),
-        None => Finding::missing("approver", "nobody", "ambit approver init --name NAME --out FILE"),
-    });
-    findings.extend(everyday::findings(context));
-    let mut usable = false;
-    match services.sandboxes.measure().await {
-        Err(error) => findings.push(Finding::missing("sandbox", error.to_string(), "see the message")),
-        Ok(manifest) => {
-            findings.push(Finding::ok("sandbox", format!("{} probes", manifest.evidence_probes.len())));
-            for profile in profiles()? {
-                let finding = profile_finding(&profile, &manifest);
-                usable |= finding.ok;
-                findings.push(finding);
-            }
+/// Looks at everything that a run needs. What is missing for one profile only is told, and is no failure. Nothing that is
+/// wrong with one thing hides another.
+pub(crate) async fn run(context: &Context, backend: &BackendName) -> Result<Answer, Failure> {
+    let (findings, usable) = match context.open().and_then(|services| services.on(backend)) {
+        Ok(services) => of_home(context, &services).await?,
+        Err(why) if why.exit() == exit::INTERNAL => {
+            (bare_home::findings(context, backend, &why).await?, false)
         }
-    }
+        Err(failure) => return Err(failure),
+    };
     let mut text = String::new();
     for finding in &findings {
-        let mark = if finding.ok { "ok     " } else { "missing" };
-        text.push_str(&format!("{mark}  {:<28} {}\n", finding.what, finding.found));
+        let mark = match (finding.ok, finding.warning) {
+            (true, _) => "ok     ",
+            (false, true) => "warning",
+            (false, false) if finding.wrong => "wrong  ",
+            (false, false) => "missing",
+        };
+        text.push_str(&format!("{mark}  {:<28}  {}\n", finding.what, finding.found));
         if !finding.mend.is_empty() {
             text.push_str(&format!("         mend: {}\n", finding.mend));
         }
@@ -75,10 +93,79 @@ pub(crate) async fn run(context: &Context) -> Result<Answer, Failure> {
     Ok(if usable { answer } else { answer.exiting(exit::UNAVAILABLE) })
 }
 
+/// What there is to find where the home can be opened, and whether something can be run in it.
+async fn of_home(context: &Context, services: &Services) -> Result<(Vec<Finding>, bool), Failure> {
+    let mut findings =
+        vec![Finding::ok("home", context.home.path().display().to_string()), disk(context.home.path())];
+    findings.push(match services.images.list().await {
+        Ok(images) => images_found(images.len()),
+        Err(error) => of_failure("images", &Failure::of(error.code(), &error)),
+    });
+    findings.push(match services.project(&context.scope).await {
+        Ok(project) => match project.approvers().next() {
+            Some((approver, _)) => Finding::ok("approver", approver.to_string()),
+            None => Finding::missing("approver", "nobody", "ambit approver init --name NAME --out FILE"),
+        },
+        Err(failure) => of_failure("approver", &failure),
+    });
+    findings.extend(everyday::findings(context));
+    let measured = services.sandboxes.measure().await;
+    let usable = of_sandbox(&measured, &mut findings)?;
+    findings.push(left_behind(look(services, false).await));
+    Ok((findings, usable))
+}
+
+pub(super) fn images_found(count: usize) -> Finding {
+    match count {
+        0 => Finding::missing("images", "none", "ambit image capture --name tools python3 git sh"),
+        count => Finding::ok("images", count.to_string()),
+    }
+}
+
+/// What was measured of the backend, and whether it meets any profile.
+pub(super) fn of_sandbox(
+    measured: &Result<CapabilityManifest, SandboxesError>,
+    findings: &mut Vec<Finding>,
+) -> Result<bool, Failure> {
+    let manifest = match measured {
+        Ok(manifest) => manifest,
+        Err(error) => {
+            findings.push(of_failure("sandbox", &Failure::of(error.code(), error)));
+            return Ok(false);
+        }
+    };
+    let found = format!("{}, {} probes", manifest.backend_id, manifest.evidence_probes.len());
+    findings.push(Finding::ok("sandbox", found));
+    findings.extend(manifest.advisories.iter().map(|advisory| {
+        let found = format!("{} {}: {}", advisory.component, advisory.id, advisory.says);
+        Finding::warning("known defect", found, advisory.mend.as_str())
+    }));
+    let mut usable = false;
+    for profile in profiles()? {
+        let finding = profile_finding(&profile, manifest);
+        usable |= finding.ok;
+        findings.push(finding);
+    }
+    Ok(usable)
+}
+
+/// What is left of sandboxes that nobody owns. It is told, and hinders no run.
+pub(super) fn left_behind(looked: Result<LeakReport, Failure>) -> Finding {
+    const WHAT: &str = "left of sandboxes";
+    match looked {
+        Ok(report) if report.outstanding_leaks.is_empty() => Finding::ok(WHAT, "nothing"),
+        Ok(report) => {
+            let found = format!("{} that nobody owns", report.outstanding_leaks.len());
+            Finding::warning(WHAT, found, "ambit sandbox scan")
+        }
+        Err(failure) => Finding::warning(WHAT, failure.told(false), "ambit sandbox scan"),
+    }
+}
+
 /// What a run may need on the disk of the home, at the least: its trees, its sandbox and what its gates say.
 const DISK_BYTES: u64 = 1 << 30;
 
-fn disk(home: &std::path::Path) -> Finding {
+pub(super) fn disk(home: &std::path::Path) -> Finding {
     match rustix::fs::statvfs(home) {
         Ok(disk) => {
             let left = ByteCount::new(disk.f_bavail.saturating_mul(disk.f_frsize));
@@ -90,7 +177,7 @@ fn disk(home: &std::path::Path) -> Finding {
                     "free {}, or name a home on another disk with --home",
                     ByteCount::new(DISK_BYTES)
                 );
-                Finding::missing("disk", found, mend)
+                Finding::missing("disk", found, mend).wrong()
             }
         }
         Err(error) => Finding::missing("disk", error.to_string(), "see the message"),

@@ -7,12 +7,14 @@ use ambit_orchestrator::{DriveError, InboxCommand, RunRef};
 use ambit_ports::agent::Agent;
 use ambit_run::{Phase, State, StopReason};
 
+use crate::agent;
 use crate::answer::Answer;
 use crate::compose::Services;
 use crate::context::{Context, ambit_in};
 use crate::failure::{Failure, exit};
 use crate::interrupt::Signals;
 use crate::live::{Keyboard, Live};
+use crate::verbs::begin::pin;
 use crate::verbs::run_view::{links, shown};
 
 /// Drives a run until it is over; whoever interrupts it cancels it first.
@@ -20,7 +22,7 @@ pub(crate) async fn drive(
     context: &Context,
     services: &Services,
     run: &RunRef,
-    agent: Arc<dyn Agent>,
+    worker: Arc<dyn Agent>,
 ) -> Result<Answer, Failure> {
     let links = links(services, run).await?;
     let live = if links.len() == 1 {
@@ -30,11 +32,15 @@ pub(crate) async fn drive(
     } else {
         Live::begin(context, services, run, &links).await?
     };
+    let again = {
+        let (ambit, agent) = (ambit_in(&context.scope), agent::option(&pin(worker.as_ref())));
+        format!("drive the run on with `{ambit} run resume {}{agent}`", run.run)
+    };
     let driving = async {
         if context.is_alone() {
-            services.orchestrator.drive_alone(run, agent, &live).await
+            services.orchestrator.drive_alone(run, worker, &live).await
         } else {
-            services.orchestrator.drive(run, agent, &live).await
+            services.orchestrator.drive(run, worker, &live).await
         }
     };
     tokio::pin!(driving);
@@ -43,7 +49,7 @@ pub(crate) async fn drive(
     let state = loop {
         let keyboard = if cut_off.is_none() { Keyboard::Asks } else { Keyboard::Waits };
         let code = tokio::select! {
-            result = &mut driving => break result.map_err(|error| drive_failure(&error))?,
+            result = &mut driving => break result.map_err(|error| drive_failure(&error, &again))?,
             code = live.attend(&mut signals, keyboard) => code,
         };
         cut_off = Some(code);
@@ -62,15 +68,14 @@ pub(crate) async fn drive(
     })
 }
 
-fn drive_failure(error: &DriveError) -> Failure {
+/// `again` says how the same is done again.
+fn drive_failure(error: &DriveError, again: &str) -> Failure {
     let failure = Failure::of(error.code(), error);
     match error {
         DriveError::Lease(_) => {
             failure.help("wait until the other process is done, or watch it with `ambit run watch`")
         }
-        DriveError::Journal(_) => {
-            failure.help("nothing that was committed is lost; drive the run on with `ambit run resume`")
-        }
+        DriveError::Journal(_) => failure.help(format!("nothing that was committed is lost; {again}")),
         _ => failure,
     }
 }
@@ -86,6 +91,7 @@ async fn leave_cancel(services: &Services, run: &RunRef) -> Result<(), Failure> 
 pub(crate) async fn cancel(context: &Context, named: &str) -> Result<Answer, Failure> {
     let services = context.open()?;
     let (run, state) = services.run(&context.scope, named).await?;
+    let services = services.on_that_of(&state)?;
     if matches!(state, State::Ended(_)) {
         return Err(Failure::new("RUN_ENDED", format!("{} has ended already", run.run)).help(format!(
             "nothing was changed; `{} run show {named}` says how it ended",
@@ -126,7 +132,7 @@ async fn until_ended(services: &Services, run: &RunRef, live: &Live) -> Result<S
                 let pause = services.clock.now().saturating_add(DurationMs::new(100));
                 services.clock.sleep_until(pause).await;
             }
-            Err(error) => return Err(drive_failure(&error)),
+            Err(error) => return Err(drive_failure(&error, "cancel the run again")),
         }
     }
 }

@@ -23,8 +23,10 @@ pub(super) fn findings(context: &Context) -> Vec<Finding> {
     match UserConfig::find() {
         Err(failure) => findings.push(of_failure("configuration", &failure)),
         Ok(config) => {
-            if let Some(Err(failure)) = root.as_deref().map(|root| config.must_lie_outside(context, root)) {
-                findings.push(of_failure("configuration", &failure));
+            // Where nothing can be checked no run starts, and none reads the configuration.
+            let root = root.as_deref().filter(|root| can_be_checked(context, root));
+            if let Some(Err(failure)) = root.map(|root| config.must_lie_outside(context, root)) {
+                findings.push(of_failure("configuration", &failure).wrong());
             }
             findings.push(model(&config));
         }
@@ -33,7 +35,7 @@ pub(super) fn findings(context: &Context) -> Vec<Finding> {
     findings
 }
 
-fn of_failure(what: &str, failure: &Failure) -> Finding {
+pub(super) fn of_failure(what: &str, failure: &Failure) -> Finding {
     let (message, help) = failure.parts();
     let mend =
         ["nothing was started; ", "nothing was changed; "].iter().find_map(|told| help.strip_prefix(told));
@@ -58,6 +60,11 @@ fn model(config: &UserConfig) -> Finding {
         Ok(told) => Finding::ok("model", told),
         Err(failure) => of_failure("model", &failure),
     }
+}
+
+/// Whether this is a repository of which a run could start, prepared or not.
+fn can_be_checked(context: &Context, root: &Path) -> bool {
+    context.bound.is_some() || survey(root).is_ok_and(|seen| seen.settle(&[]).is_ok())
 }
 
 /// Whether runs can start in this repository. Where nothing can be checked there is none.

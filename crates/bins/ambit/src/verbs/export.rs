@@ -1,4 +1,6 @@
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use ambit_evidence::v1::{Body, RunBody};
@@ -31,12 +33,18 @@ pub(crate) async fn run(context: &Context, named: &str, out: &Path) -> Result<An
     let draft = out.with_extension("partial");
     // A directory of an earlier try that was cut off holds nothing that is not written again.
     let _ = fs::remove_dir_all(&draft);
-    let bundle = Bundle { services: &services, context, run: &run, dir: draft.clone() };
+    let mut bundle =
+        Bundle { services: &services, context, run: &run, dir: draft.clone(), outputs: Vec::new() };
     bundle.write(&state).await?;
     fs::rename(&draft, out).map_err(|error| io(out, &error))?;
+    let outputs = bundle.outputs;
+    let told: String = outputs.iter().take(TOLD).map(|path| format!("  {path}\n")).collect();
+    let more = outputs.len().checked_sub(TOLD).filter(|more| *more > 0);
+    let more = more.map(|more| format!("  and {more} more\n")).unwrap_or_default();
+    let kept = if outputs.is_empty() { "" } else { "what its gates kept is in\n" };
     Ok(Answer::new(
-        format!("{} is written to {}\n", run.run, out.display()),
-        json!({"run": run.run, "directory": out}),
+        format!("{} is written to {}\n{kept}{told}{more}", run.run, out.display()),
+        json!({"run": run.run, "directory": out, "outputs": outputs}),
     ))
 }
 
@@ -45,10 +53,15 @@ struct Bundle<'a> {
     context: &'a Context,
     run: &'a RunRef,
     dir: PathBuf,
+    /// Where the outputs of gates are in it, as text.
+    outputs: Vec<String>,
 }
 
+/// The most outputs that are told.
+const TOLD: usize = 10;
+
 impl Bundle<'_> {
-    async fn write(&self, state: &State) -> Result<(), Failure> {
+    async fn write(&mut self, state: &State) -> Result<(), Failure> {
         let Some(dossier) = state.dossier() else {
             return Err(Failure::new("RUN_NOT_FOUND", "there is no such run"));
         };
@@ -69,13 +82,13 @@ impl Bundle<'_> {
         self.receipts().await
     }
 
-    fn make(&self, name: &str) -> Result<PathBuf, Failure> {
+    fn make(&self, name: impl AsRef<Path>) -> Result<PathBuf, Failure> {
         let path = self.dir.join(name);
         fs::create_dir_all(&path).map_err(|error| io(&path, &error))?;
         Ok(path)
     }
 
-    fn file(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+    fn file(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<(), Failure> {
         let path = self.dir.join(name);
         fs::write(&path, bytes).map_err(|error| io(&path, &error))
     }
@@ -105,7 +118,7 @@ impl Bundle<'_> {
             lines.extend_from_slice(&row.bytes);
             lines.push(b'\n');
         }
-        self.file(&format!("{name}.jsonl"), &lines)?;
+        self.file(format!("{name}.jsonl"), &lines)?;
         let head =
             self.services.store.head(stream).await.map_err(|error| Failure::of(error.code(), &error))?;
         let key = self
@@ -136,7 +149,7 @@ impl Bundle<'_> {
             ("policy-set", pins.policy),
         ];
         for (name, digest) in named {
-            self.file(&format!("documents/{name}.json"), &self.blob(digest).await?)?;
+            self.file(format!("documents/{name}.json"), &self.blob(digest).await?)?;
         }
         Ok(())
     }
@@ -159,8 +172,8 @@ impl Bundle<'_> {
         self.make("patches")?;
         for (number, patch) in dossier.patches.iter().enumerate() {
             let name = format!("patches/{:02}", number + 1);
-            self.file(&format!("{name}.patch"), &self.blob(patch.canonical).await?)?;
-            self.file(&format!("{name}.proposed.patch"), &self.blob(patch.proposed).await?)?;
+            self.file(format!("{name}.patch"), &self.blob(patch.canonical).await?)?;
+            self.file(format!("{name}.proposed.patch"), &self.blob(patch.proposed).await?)?;
         }
         Ok(())
     }
@@ -174,18 +187,20 @@ impl Bundle<'_> {
         self.file("artifacts.json", &bytes)
     }
 
-    async fn gate(&self, record: &GateRecord) -> Result<(), Failure> {
+    async fn gate(&mut self, record: &GateRecord) -> Result<(), Failure> {
         let name = format!("gates/{}-{}", record.gate, record.attempt);
         self.make(&name)?;
         let bytes = self.blob(record.artifact).await?;
-        self.file(&format!("{name}/observation.json"), &bytes)?;
+        self.file(format!("{name}/observation.json"), &bytes)?;
         let seen: ExecutionObservation =
             serde_json::from_slice(&bytes).map_err(|error| Failure::of("OBSERVATION_UNREADABLE", &error))?;
-        self.file(&format!("{name}/stdout"), &self.blob(seen.stdout.artifact).await?)?;
-        self.file(&format!("{name}/stderr"), &self.blob(seen.stderr.artifact).await?)?;
+        self.file(format!("{name}/stdout"), &self.blob(seen.stdout.artifact).await?)?;
+        self.file(format!("{name}/stderr"), &self.blob(seen.stderr.artifact).await?)?;
         for output in &seen.outputs {
-            let hex = output.artifact.to_hex();
-            self.file(&format!("{name}/output-{hex}"), &self.blob(output.artifact).await?)?;
+            let place = Path::new(&name).join("outputs").join(OsStr::from_bytes(output.path.as_bytes()));
+            self.make(place.parent().unwrap_or(Path::new(&name)))?;
+            self.file(&place, &self.blob(output.artifact).await?)?;
+            self.outputs.push(format!("{name}/outputs/{}", output.path));
         }
         Ok(())
     }

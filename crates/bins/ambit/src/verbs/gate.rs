@@ -1,13 +1,16 @@
-use ambit_ids::{ByteCount, GateId};
+use ambit_blueprint::CommandOutput;
+use ambit_ids::{ByteCount, GateId, Scope, limits};
 use ambit_orchestrator::ended;
-use ambit_ports::sandbox::{ExecutionObservation, OutputCapture};
+use ambit_ports::sandbox::{ExecutionObservation, OutputCapture, OutputRefusal};
 use ambit_run::{Dossier, GateRecord};
 use serde_json::json;
 
 use crate::answer::Answer;
 use crate::cli::GateVerb;
+use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::outputs::refusal;
 use crate::terminal::counted;
 
 /// The largest record of an execution.
@@ -43,6 +46,15 @@ pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Fai
     for output in &seen.outputs {
         text.push_str(&format!("output   {} ({}) {}\n", output.path, output.bytes, output.artifact));
     }
+    let declared = declared(&services, &context.scope, dossier, &gate).await?;
+    let mut refusals = Vec::new();
+    for refused in &seen.refused_outputs {
+        let bound = declared.iter().find(|output| output.path == refused.path);
+        let bound = bound.and_then(|output| bound_of(output, refused.why));
+        text.push_str(&format!("refused  {}\n", refusal(refused, bound.as_deref())));
+        refusals
+            .push(json!({"path": refused.path, "entry": refused.entry, "why": refused.why, "bound": bound}));
+    }
     let exit_code = match record.ending {
         ambit_gates::Ending::Exited { code } => Some(code),
         _ => None,
@@ -53,9 +65,37 @@ pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Fai
             "gate": record.gate, "attempt": record.attempt, "tree": record.tree, "exitCode": exit_code,
             "ended": ended(record), "passed": record.ending.is_success(),
             "artifactId": record.artifact, "durationMs": record.duration, "fingerprint": record.fingerprint,
-            "observation": seen,
+            "refusals": refusals, "observation": seen,
         }),
     ))
+}
+
+/// The outputs that the catalog of the run declares for a gate.
+async fn declared(
+    services: &Services,
+    scope: &Scope,
+    dossier: &Dossier,
+    gate: &GateId,
+) -> Result<Vec<CommandOutput>, Failure> {
+    let catalog = services.documents().catalog(scope, dossier.pins.catalog).await;
+    let catalog = catalog.map_err(|error| Failure::of(error.code(), &error))?;
+    Ok(catalog.command(gate).map(|command| command.outputs.clone()).unwrap_or_default())
+}
+
+/// The bound that an output went over; `None` where it was refused for something else.
+fn bound_of(output: &CommandOutput, why: OutputRefusal) -> Option<String> {
+    match (why, output.max_entries) {
+        (OutputRefusal::TooLarge, None) => Some(format!("more than {}", output.max_size)),
+        (OutputRefusal::TooLarge, Some(_)) => {
+            let most = output.max_size.min(ByteCount::new(limits::OUTPUT_DIRECTORY_BYTES));
+            Some(format!("more than {most} in all its files"))
+        }
+        (OutputRefusal::TooMany, Some(most)) => Some(format!("more entries below it than {most}")),
+        (OutputRefusal::TooDeep, Some(_)) => {
+            Some(format!("more directories deep than {}", limits::OUTPUT_DIRECTORY_DEPTH))
+        }
+        _ => None,
+    }
 }
 
 fn find<'r>(dossier: &'r Dossier, gate: &GateId, attempt: Option<u32>) -> Result<&'r GateRecord, Failure> {

@@ -2,24 +2,26 @@
 
 use std::path::Path;
 
-use ambit_blueprint::{Blueprint, BudgetCeilings};
+use ambit_blueprint::{Blueprint, BudgetCeilings, ExecutionCapabilityProfile};
 use ambit_evidence::v1::{Actor, ActorKind};
 use ambit_ids::RevisionId;
 use ambit_orchestrator::StartRun;
 use ambit_project_survey::{REQUESTS_FILE, Requests, blueprint_of_goal, limits};
+use ambit_sandboxes::{Unmet, unmet};
 
 use crate::agent;
 use crate::answer::Answer;
 use crate::ask;
 use crate::bound::{Bound, Record, Texts};
 use crate::cli::StartArgs;
+use crate::compose::Services;
 use crate::config::UserConfig;
 use crate::context::Context;
 use crate::failure::{Failure, exit};
-use crate::verbs::begin::{begin, drive_begun, imported, pin, refused, tool_rules};
+use crate::verbs::begin::{begin, drive_begun, imported, pin, refused, services_for, tool_rules};
 use crate::verbs::brought::Brought;
 use crate::verbs::init::{Manner, prepare, root_here};
-use crate::verbs::prepared::{self, DIRECTORY, Documents};
+use crate::verbs::prepared::{self, DIRECTORY, Documents, FILES};
 
 pub(crate) async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failure> {
     let Some(goal) = arguments.words.as_deref() else {
@@ -38,9 +40,9 @@ pub(crate) async fn start(context: &Context, arguments: StartArgs) -> Result<Ans
     let documents = agreed(context, &bound, arguments.yes).await?;
     let blueprint = blueprint(&documents, &root, goal)?;
     let (catalog, profile) = documents.named_by_content()?;
-    let brought = Brought::of(profile, catalog);
+    let brought = Brought::of(profile.clone(), catalog);
 
-    let services = context.open()?;
+    let services = services_for(context, arguments.backend.as_ref(), arguments.name.as_ref()).await?;
     let credential = config.approver(context, &services).await?;
     let digest = services
         .projects
@@ -64,8 +66,27 @@ pub(crate) async fn start(context: &Context, arguments: StartArgs) -> Result<Ans
     brought.find_images(&services).await?;
     command.base = imported(context, &services, &root).await?;
     brought.register(context, &services).await?;
-    let started = begin(&services, command).await?;
+    let started = match begin(&services, command).await {
+        Ok(started) => started,
+        Err(failure) => return Err(with_mend(failure, &services, &profile).await),
+    };
     drive_begun(context, &services, &started, agent, &file).await
+}
+
+/// The refusal of a backend. Where it lacks only what the profile of the repository may do without, that is one line.
+async fn with_mend(failure: Failure, services: &Services, profile: &ExecutionCapabilityProfile) -> Failure {
+    if failure.code() != "BACKEND_NOT_ADMITTED" {
+        return failure;
+    }
+    let Ok(manifest) = services.sandboxes.measure().await else { return failure };
+    let backend = &manifest.backend_id;
+    if unmet(profile, &manifest).iter().all(Unmet::is_of_whole_limits) {
+        return failure.help(format!(
+            "no run was created, and the base stays as it is; to run on {backend} all the same, let {DIRECTORY}/{} say `aggregateLimits: best-effort` where it says `aggregateLimits: enforced`, and start again: you are asked whether you agree to the change, or do so with --yes, and every record tells what is not bounded",
+            FILES[2]
+        ));
+    }
+    failure.help(format!("no run was created, and the base stays as it is; `ambit doctor --backend {backend}` says what is missing"))
 }
 
 /// The binding of the repository, which is prepared first where it has none.

@@ -85,7 +85,7 @@ pub(crate) async fn run(context: &Context, verb: ImageVerb) -> Result<Answer, Fa
 }
 
 /// The digest of an image that is named by it or by its name.
-async fn resolve(services: &Services, image: &str) -> Result<Digest, Failure> {
+pub(super) async fn resolve(services: &Services, image: &str) -> Result<Digest, Failure> {
     if let Ok(digest) = image.parse::<Digest>() {
         return Ok(digest);
     }

@@ -116,7 +116,7 @@ fn is_whole(imported: &Imported) -> bool {
 }
 
 fn failure(code: &'static str, error: &ambit_git_import::ImportError, source: &Path) -> Failure {
-    let failure = Failure::of(code, error);
+    let failure = Failure::of(code, error).about(error.entry());
     match code {
         "IMPORT_NOT_A_REPOSITORY" if names_host(source) => failure
             .help("a repository on another machine is named by a URL, as in ssh://git@example.com/shop.git"),

@@ -4,6 +4,8 @@ mod approve;
 mod approver;
 mod artifacts;
 mod backend;
+mod backend_schemas;
+mod bare_home;
 pub(crate) mod begin;
 pub(crate) mod blueprint;
 mod brought;
@@ -12,7 +14,7 @@ pub(crate) mod doctor;
 mod drive;
 mod everyday;
 pub(crate) mod export;
-mod gate;
+pub(crate) mod gate;
 mod goal;
 pub(crate) mod image;
 mod import_git;
@@ -27,12 +29,13 @@ mod profile;
 pub(crate) mod revision;
 pub(crate) mod run;
 pub(crate) mod run_view;
+mod sandbox;
 mod schema;
 mod shell;
 mod tools;
 pub(crate) mod trace;
 pub(crate) mod tree;
-
+mod unread;
 mod volume;
 
 use crate::answer::Answer;
@@ -54,18 +57,19 @@ pub(crate) async fn dispatch(context: Context, verb: Verb) -> Result<Answer, Fai
         Verb::Model(verb) => model::run(verb),
         Verb::Gate(verb) => gate::run(&context, verb).await,
         Verb::Revision(verb) => revision::run(&context, verb).await,
-        Verb::Patch(verb) => patch::run(&verb),
-        Verb::Tree(verb) => tree::run(&verb),
+        Verb::Patch(verb) => patch::run(&verb, context.json),
+        Verb::Tree(verb) => tree::run(&verb, context.json),
         Verb::Approve(arguments) => approve::decide(&context, arguments, true).await,
         Verb::Deny(arguments) => approve::decide(&context, arguments, false).await,
         Verb::Trace(verb) => trace::run(&context, verb).await,
         Verb::Backend(verb) => backend::run(&context, verb).await,
+        Verb::Sandbox(verb) => sandbox::run(&context, verb).await,
         Verb::Tools(verb) => tools::run(&verb),
         Verb::Probe(verb) => probe::run(&verb),
         Verb::Schema(verb) => schema::run(&verb),
         Verb::Completion { shell } => shell::completion(shell),
         Verb::Man { out } => shell::man(&out),
-        Verb::Doctor => doctor::run(&context).await,
+        Verb::Doctor { backend } => doctor::run(&context, &backend).await,
         Verb::Lab(arguments) => lab::run(&context, arguments).await,
         Verb::Smoke => lab::smoke(&context).await,
     }

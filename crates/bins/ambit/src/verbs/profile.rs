@@ -4,7 +4,7 @@ use ambit_blueprint::{Document, ExecutionCapabilityProfile};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::cli::ProfileVerb;
+use crate::cli::{ProfileArg, ProfileVerb};
 use crate::failure::Failure;
 use crate::input_file::read_document;
 use crate::verbs::blueprint::digest_of;
@@ -24,6 +24,20 @@ pub(crate) fn run(verb: ProfileVerb) -> Result<Answer, Failure> {
             ))
         }
     }
+}
+
+/// A profile that is named where no project is, in which one could be registered.
+pub(super) fn brought(named: &ProfileArg) -> Result<ExecutionCapabilityProfile, Failure> {
+    let name = match named {
+        ProfileArg::File(file) => return read_document(file, ExecutionCapabilityProfile::parse),
+        ProfileArg::Name(name) => name,
+    };
+    let profiles = profiles()?;
+    let known: Vec<&str> = profiles.iter().map(|profile| profile.metadata.name.as_str()).collect();
+    let unknown = Failure::new("PROFILE_UNKNOWN", format!("no profile {name} comes with this program"))
+        .help(format!("those that come along are {}; a file of another can be named", known.join(", ")))
+        .meant(name.as_str(), known);
+    profiles.into_iter().find(|profile| profile.metadata.name == *name).ok_or(unknown)
 }
 
 fn list() -> Result<Answer, Failure> {

@@ -18,6 +18,7 @@ use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::{Failure, exit};
 use crate::verbs::import_git;
+use crate::verbs::unread::{check_holds_no_keys, unread};
 
 pub(crate) async fn run(context: &Context, verb: RevisionVerb) -> Result<Answer, Failure> {
     let services = context.open()?;
@@ -55,7 +56,7 @@ pub(crate) async fn import(
     services: &Services,
     dir: &Path,
 ) -> Result<(RevisionId, Digest), Failure> {
-    let import = read(context, services, dir).await?;
+    let import = read(context, services, dir, "nothing was imported").await?;
     register(context, services, import).await
 }
 
@@ -66,7 +67,7 @@ pub(crate) async fn import_once(
     services: &Services,
     dir: &Path,
 ) -> Result<RevisionId, Failure> {
-    let import = read(context, services, dir).await?;
+    let import = read(context, services, dir, "no run was started, and nothing was imported").await?;
     let project = services.project(&context.scope).await?;
     let same = project.imports().filter(|(_, tree)| *tree == import.tree).map(|(revision, _)| revision).max();
     match same {
@@ -75,26 +76,13 @@ pub(crate) async fn import_once(
     }
 }
 
-async fn read(context: &Context, services: &Services, dir: &Path) -> Result<Import, Failure> {
-    check_holds_no_keys(context, dir)?;
+async fn read(context: &Context, services: &Services, dir: &Path, kept: &str) -> Result<Import, Failure> {
+    check_holds_no_keys(context, dir, kept)?;
     let imported = import_directory(dir, &context.scope, services.blobs.as_ref(), ImportOptions::default())
         .await
-        .map_err(|error| Failure::of(error.code(), &error))?;
+        .map_err(|error| unread(&error, kept))?;
     let tree = imported.tree.digest();
     Ok(Import { tree, entries: imported.entries, source: "directory".to_owned() })
-}
-
-/// Whatever is imported can be read by agents and gates.
-fn check_holds_no_keys(context: &Context, dir: &Path) -> Result<(), Failure> {
-    match (dir.canonicalize(), context.home.path().canonicalize()) {
-        (Ok(base), Ok(home)) if home.starts_with(&base) => {
-            let what = format!("{} holds the state of this program, with its keys", dir.display());
-            Err(Failure::new("IMPORT_HOLDS_HOME", what).help(
-                "nothing was imported; name the directory of the project alone, or keep the state elsewhere",
-            ))
-        }
-        _ => Ok(()),
-    }
 }
 
 pub(crate) async fn register(
@@ -110,12 +98,17 @@ pub(crate) async fn register(
     Ok((revision, import.tree))
 }
 
+/// The columns of what a revision came from, where it has no more.
+const ORIGIN: usize = 30;
+
 /// A revision of a project: where it came from and where it stands.
 #[derive(Clone)]
 struct Known {
     revision: RevisionId,
     tree: Digest,
     run: Option<RunId>,
+    /// The name of that run.
+    run_name: Option<String>,
     preview_ready: bool,
     parent: Option<RevisionId>,
     /// Where an import came from, as its importer named it.
@@ -131,6 +124,7 @@ async fn known(context: &Context, services: &Services) -> Result<Vec<Known>, Fai
             revision,
             tree,
             run: None,
+            run_name: None,
             preview_ready: false,
             parent: None,
             source: project.import_source(revision).map(str::to_owned),
@@ -147,6 +141,7 @@ async fn known(context: &Context, services: &Services) -> Result<Vec<Known>, Fai
             revision: dossier.pins.revision,
             tree: dossier.head,
             run: Some(run.run),
+            run_name: dossier.pins.name.as_ref().map(ToString::to_string),
             preview_ready,
             parent: Some(dossier.pins.base.id),
             source: None,
@@ -171,12 +166,57 @@ fn not_found(context: &Context, revision: RevisionId) -> Failure {
         .help("`ambit revision log` lists the revisions")
 }
 
+/// What a revision came from.
+#[derive(Clone, Copy)]
+enum Origin<'a> {
+    /// A run, by its name or else its id.
+    Run(&'a str),
+    /// A commit.
+    Commit(&'a str),
+    /// A commit of which submodules were left out.
+    PartOfCommit(&'a str),
+    /// A directory.
+    Directory,
+}
+
+impl Origin<'_> {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Run(_) => "run",
+            Self::Commit(_) => "commit",
+            Self::PartOfCommit(_) => "part-of-commit",
+            Self::Directory => "directory",
+        }
+    }
+
+    /// The same for a row: of a commit its first digits.
+    fn told(self) -> String {
+        let short = |commit: &str| commit.get(..12).unwrap_or(commit).to_owned();
+        match self {
+            Self::Run(named) => format!("run {named}"),
+            Self::Commit(commit) => format!("commit {}", short(commit)),
+            Self::PartOfCommit(commit) => format!("commit {} in part", short(commit)),
+            Self::Directory => "directory".to_owned(),
+        }
+    }
+}
+
 impl Known {
+    fn origin(&self) -> Origin<'_> {
+        let source = self.source.as_deref().unwrap_or_default();
+        match (&self.run, import_git::whole_commit_of(source), import_git::commit_of(source)) {
+            (Some(run), ..) => Origin::Run(self.run_name.as_deref().unwrap_or(run.as_str())),
+            (None, Some(commit), _) => Origin::Commit(commit),
+            (None, None, Some(commit)) => Origin::PartOfCommit(commit),
+            (None, None, None) => Origin::Directory,
+        }
+    }
+
     fn to_json(&self) -> Value {
         json!({
-            "revision": self.revision, "tree": self.tree, "run": self.run, "parent": self.parent,
-            "previewReady": self.preview_ready, "state": self.state,
-            "commit": self.source.as_deref().and_then(import_git::commit_of),
+            "revision": self.revision, "tree": self.tree, "run": self.run, "name": self.run_name,
+            "parent": self.parent, "previewReady": self.preview_ready, "state": self.state,
+            "commit": self.source.as_deref().and_then(import_git::commit_of), "cameFrom": self.origin().as_str(),
         })
     }
 }
@@ -184,16 +224,17 @@ impl Known {
 async fn log(context: &Context, services: &Services) -> Result<Answer, Failure> {
     let revisions = known(context, services).await?;
     let mut text = String::new();
+    let widest = revisions.iter().map(|known| known.origin().told().len()).max().unwrap_or_default();
     for known in revisions.iter().rev() {
         let parent = known.parent.map(|parent| format!("on {parent}")).unwrap_or_default();
-        let run = known.run.as_ref().map(RunId::as_str).unwrap_or("-");
         text.push_str(&format!(
-            "{:<8} {:<9} {}  {:<30} {}\n",
+            "{:<8} {:<9} {}  {:<width$}  {}\n",
             known.revision.to_string(),
             parent,
             known.tree.short(),
-            run,
-            known.state
+            known.origin().told(),
+            known.state,
+            width = widest.min(ORIGIN)
         ));
     }
     if revisions.is_empty() {
@@ -206,15 +247,21 @@ async fn log(context: &Context, services: &Services) -> Result<Answer, Failure> 
 async fn show(context: &Context, services: &Services, revision: RevisionId) -> Result<Answer, Failure> {
     let known = find(context, services, revision).await?;
     let tree = load(context, services, known.tree).await?;
-    let commit = known.source.as_deref().and_then(import_git::commit_of);
-    let commit = commit.map(|commit| format!("commit {commit}\n")).unwrap_or_default();
+    let origin = match known.origin() {
+        Origin::Run(_) => {
+            let name = known.run_name.as_deref().map(|name| format!("{name}  ")).unwrap_or_default();
+            format!("run    {name}{}", known.run.as_ref().map(RunId::as_str).unwrap_or_default())
+        }
+        Origin::Commit(commit) => format!("commit {commit}"),
+        Origin::PartOfCommit(commit) => format!("commit {commit}, without its submodules"),
+        Origin::Directory => "from   a directory".to_owned(),
+    };
     let text = format!(
-        "{revision} ({})\ntree   {}\nfiles  {}, {}\nrun    {}\n{commit}",
+        "{revision} ({})\ntree   {}\nfiles  {}, {}\n{origin}\n",
         known.state,
         known.tree,
         tree.file_count(),
-        tree.content_bytes(),
-        known.run.as_ref().map(RunId::as_str).unwrap_or("-")
+        tree.content_bytes()
     );
     let mut json = known.to_json();
     json["files"] = json!(tree.file_count());

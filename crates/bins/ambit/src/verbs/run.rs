@@ -14,7 +14,7 @@ use crate::cli::{DEFAULT_PROFILE, ReviseArgs, RunVerb, StartArgs};
 use crate::config::UserConfig;
 use crate::context::{Context, ambit_in};
 use crate::failure::Failure;
-use crate::verbs::begin::{begin, drive_begun, imported, pin, refused, tool_rules, turns};
+use crate::verbs::begin::{begin, drive_begun, imported, pin, refused, services_for, tool_rules, turns};
 use crate::verbs::blueprint::{blueprint_missing, newest};
 use crate::verbs::brought::Brought;
 use crate::verbs::drive::{self, drive};
@@ -47,7 +47,7 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
     let file = named_or_own(arguments.agent.as_deref())?;
     let agent = agent_of(&file, 0)?;
     let brought = Brought::read(&arguments.profile, arguments.catalog.as_deref())?;
-    let services = context.open()?;
+    let services = services_for(context, arguments.backend.as_ref(), name.as_ref()).await?;
     let project = services.project(&context.scope).await?;
     let digest = arguments
         .digest
@@ -91,6 +91,7 @@ async fn resume(context: &Context, named: &str, agent: Option<&Path>) -> Result<
         return Ok(shown(&services, &run, &state).await?.last_line());
     }
     let file = named_or_own(agent)?;
+    let services = services.on_that_of(&state)?;
     drive(context, &services, &run, agent_of(&file, turns(&state))?).await
 }
 

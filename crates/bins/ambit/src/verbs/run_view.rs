@@ -18,6 +18,7 @@ use crate::ending::ending;
 use crate::failure::{Failure, exit};
 use crate::interrupt::Signals;
 use crate::live::{Keyboard, Live};
+use crate::outputs;
 use crate::question::{Question, question};
 use crate::text::{Sections, first_line, left_alone, next_steps, run_page};
 
@@ -43,8 +44,13 @@ async fn page(services: &Services, run: &RunRef, state: &State, with_calls: bool
     let question = question(services, &run.scope, &links, &seen).await?;
     let changes = changes(services, run, state).await;
     let cost = state.dossier().map(|dossier| Cost::of(&links, dossier));
+    let outputs = match state.dossier() {
+        Some(dossier) => outputs::outputs(services, run, dossier).await,
+        None => Vec::new(),
+    };
     let sections = Sections {
         calls: if with_calls { section(&calls) } else { String::new() },
+        outputs: outputs::section(&outputs),
         asked: question.as_ref().map(Question::page).unwrap_or_default(),
         lines: changes.as_ref().map(|changes| changes.lines),
         cost: cost.as_ref().map(Cost::page).unwrap_or_default(),
@@ -63,6 +69,7 @@ async fn page(services: &Services, run: &RunRef, state: &State, with_calls: bool
     let mut answer = Answer::of(text, &seen)?.prose().exiting(exit_of(state));
     answer.json["driver"] = json!(driver.map(Driver::as_str));
     answer.json["calls"] = json!(calls);
+    answer.json["outputs"] = json!(outputs);
     if let Some(question) = question {
         answer.json["question"] = json!(question);
     }

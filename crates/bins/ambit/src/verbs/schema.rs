@@ -1,4 +1,4 @@
-//! The JSON Schemas of the documents that people write, and of the one that an export writes.
+//! The JSON Schemas of the documents that people write, and of what programs read of an export, a backend and a sandbox.
 
 use std::path::Path;
 
@@ -10,6 +10,7 @@ use crate::answer::Answer;
 use crate::cli::SchemaVerb;
 use crate::failure::Failure;
 use crate::new_file::write_over;
+use crate::verbs::backend_schemas;
 
 pub(crate) fn run(verb: &SchemaVerb) -> Result<Answer, Failure> {
     match verb {
@@ -27,6 +28,7 @@ fn schemas() -> Vec<(&'static str, Value)> {
     all.push((ambit_agent_scripted::KIND, ambit_agent_scripted::schema()));
     all.push((ambit_agent_models::KIND, ambit_agent_models::schema()));
     all.push((ambit_evidence::artifacts::KIND, ambit_evidence::artifacts::schema()));
+    all.extend(backend_schemas::schemas());
     all
 }
 

@@ -162,6 +162,54 @@ fn a_home_that_cannot_be_written_to_is_left_as_it_is() {
     elsewhere.assert_works("writable");
 }
 
+/// What is wrong with the home hides nothing else: the doctor and the scan tell what they can, and what they could not keep.
+#[test]
+fn a_home_that_holds_nothing_more_is_no_reason_to_find_nothing() {
+    let elsewhere = Elsewhere::empty();
+    let Some(volume) = Volume::over(&elsewhere.home, "96m") else {
+        println!("skipped: ROOT_ABSENT a_home_that_holds_nothing_more_is_no_reason_to_find_nothing");
+        return;
+    };
+    elsewhere.prepare();
+    let finding = |told: &serde_json::Value, what: &str| -> serde_json::Value {
+        let findings = told["findings"].as_array().unwrap();
+        findings.iter().find(|finding| finding["what"] == what).unwrap_or_else(|| panic!("{told}")).clone()
+    };
+    let assert_told = |why: &str| {
+        let doctor = elsewhere.ambit(["doctor", "--json"]);
+        let told = doctor.json();
+        assert_eq!((doctor.code, &told["usable"]), (9, &false.into()), "{doctor:?}");
+        assert!(finding(&told, "home")["found"].as_str().unwrap().contains(why), "{told}");
+        assert_eq!(finding(&told, "home")["ok"], false);
+        assert_eq!(
+            (&finding(&told, "sandbox")["ok"], &finding(&told, "images")["ok"]),
+            (&true.into(), &true.into())
+        );
+        for what in ["disk", "not stored", "profile laptop-v1", "left of sandboxes"] {
+            finding(&told, what);
+        }
+        let scan = elsewhere.ambit(["sandbox", "scan", "--json"]);
+        let told = scan.json();
+        let unseen = told["notLookedAt"].as_array().unwrap();
+        assert!([12, 13].contains(&scan.code), "{scan:?}");
+        assert!(
+            unseen.iter().any(|unseen| unseen["what"].as_str().unwrap().contains("the runs of this home")),
+            "{told}"
+        );
+        for surface in ["processes", "mounts", "leases"] {
+            assert!(told["lookedAt"].as_array().unwrap().contains(&surface.into()), "{told}");
+        }
+    };
+    volume.remount("ro");
+    assert_told("may not be written to");
+    volume.remount("rw");
+    let filler = volume.fill(0);
+    assert_told("space");
+    fs::remove_file(filler).unwrap();
+    // What others of this machine leave meanwhile is told as well.
+    assert!([0, 13].contains(&elsewhere.ambit(["sandbox", "scan", "--json"]).code));
+}
+
 #[test]
 fn a_home_that_is_a_file_or_below_one_is_told_as_such() {
     let elsewhere = Elsewhere::empty();

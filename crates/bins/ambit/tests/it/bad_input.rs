@@ -139,7 +139,7 @@ fn a_hostile_document_is_refused_with_its_place_and_a_snippet_and_nothing_is_kep
 }
 
 // proves E-H04
-// break crates/bins/ambit/src/verbs/revision.rs: `(Ok(base), Ok(home)) if home.starts_with(&base) => {` -> `(Ok(base), Ok(home)) if home.starts_with(&base) && false => {`
+// break crates/bins/ambit/src/verbs/unread.rs: `(Ok(base), Ok(home)) if home.starts_with(&base) => {` -> `(Ok(base), Ok(home)) if home.starts_with(&base) && false => {`
 #[test]
 fn the_state_with_its_keys_is_never_imported() {
     let project = Project::new();

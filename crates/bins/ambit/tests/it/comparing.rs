@@ -1,7 +1,8 @@
 //! Two revisions side by side, as people and programs get to see them.
 
+use std::fs::File;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -115,4 +116,34 @@ fn revisions_that_were_imported_have_no_gates_and_are_told_so() {
     assert!(json["patch"].is_null() && json["totals"]["filesRenamed"] == 1, "{json}");
     let both = project.ambit(["revision", "diff", "rev-0", "rev-1", "--stat", "--patch"]);
     assert_eq!((both.code, both.out.as_str()), (2, ""), "{both:?}");
+}
+
+/// What cannot be written whole is no answer, unless whoever reads it went away.
+#[test]
+fn an_answer_that_cannot_be_written_is_told_as_none() {
+    let project = Project::empty();
+    two_imports(&project);
+    let compare = ["revision", "diff", "rev-0", "rev-1"];
+    for words in
+        [&compare[..], &["revision", "diff", "rev-0", "rev-1", "--patch"], &["profile", "list", "--json"]]
+    {
+        let ask = |stdout: Stdio| {
+            let mut command = project.command(words);
+            Answered::of(command.stdout(stdout).stderr(Stdio::piped()).output().unwrap())
+        };
+        let lost = ask(File::options().write(true).open("/dev/full").unwrap().into());
+        assert_eq!((lost.code, lost.out.as_str()), (1, ""), "{words:?} {lost:?}");
+        assert!(
+            lost.err.contains("OUTPUT_UNWRITABLE") && lost.err.contains("ask again"),
+            "{words:?} {lost:?}"
+        );
+        if words.contains(&"--json") {
+            let told: Value = serde_json::from_str(&lost.err).unwrap();
+            assert_eq!(told["error"]["code"], "OUTPUT_UNWRITABLE", "{told}");
+        }
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let unread = ask(writer.into());
+        assert_eq!((unread.code, unread.err.as_str()), (0, ""), "{words:?} {unread:?}");
+    }
 }

@@ -69,5 +69,13 @@ fn what_the_next_run_lacks_is_told_with_its_mend() {
         false,
         &["which a run would read", "XDG_CONFIG_HOME"],
     );
+    let page = ambit(&place, &["doctor"], &exposed).out;
+    assert!(page.contains("\nwrong    configuration"), "{page}");
     assert_eq!(finding(&place, "configuration", &[]), None);
+    // Where nothing can be checked no run would read it.
+    fs::create_dir(at("repository/sub")).unwrap();
+    fs::remove_dir_all(at("repository/.git")).unwrap();
+    fs::remove_file(at("repository/package.json")).unwrap();
+    fs::remove_file(at("repository/a.js")).unwrap();
+    assert_eq!(finding(&place, "configuration", &exposed), None);
 }

@@ -43,6 +43,9 @@ const ABSENT: &[Wrong] = &[
         11,
         "REVISION_NOT_FOUND",
     ),
+    (&["sandbox", "run", "--image", "none", "--", "cat"], 11, "IMAGE_NOT_FOUND"),
+    (&["sandbox", "run", "--image", "tools", "--profile", "none", "--", "cat"], 11, "PROFILE_UNKNOWN"),
+    (&["backend", "admit", "--profile", "none"], 11, "PROFILE_UNKNOWN"),
     (&["approve", "prop_0123456789abcdef", "--digest", DIGEST], 11, "PROPOSAL_NOT_FOUND"),
     (&["deny", "prop_0123456789abcdef", "--digest", DIGEST], 11, "PROPOSAL_NOT_FOUND"),
     (&["blueprint", "show", "none"], 11, "BLUEPRINT_NOT_FOUND"),
@@ -119,6 +122,12 @@ const FILES: &[Wrong] = &[
     (&["catalog", "register", "wrong.yaml"], 2, "DOCUMENT_WRONG_KIND"),
     (&["catalog", "pin", "wrong.yaml", "--image", "tools"], 2, "DOCUMENT_WRONG_KIND"),
     (&["volume", "capture", "--name", "more", "directory", "none"], 2, "VOLUME_SOURCE_UNREADABLE"),
+    (
+        &["sandbox", "run", "--image", "tools", "--workspace", "none", "--", "cat"],
+        2,
+        "IMPORT_NOT_A_DIRECTORY",
+    ),
+    (&["backend", "admit", "--profile", "wrong.yaml"], 2, "DOCUMENT_WRONG_KIND"),
     (&["probe", "run", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
     (&["revision", "import", "none"], 2, "IMPORT_NOT_A_DIRECTORY"),
     (&["tree", "digest", "none"], 2, "IMPORT_NOT_A_DIRECTORY"),
@@ -130,6 +139,7 @@ const FILES: &[Wrong] = &[
     (&["revision", "import", "--git", "none"], 2, "IMPORT_NOT_A_REPOSITORY"),
     (&["revision", "import", "--git", "app", "--branch", "main"], 2, "USAGE"),
     (&["revision", "import", "--git", "file:///none"], 2, "MIRROR_COMMIT_MALFORMED"),
+    (&["revision", "import", "--git", "file:///none", "--at", "0123456"], 2, "MIRROR_SOURCE_MISSING"),
     (&["revision", "import", "--git", "ext::sh", "--at", "0123456"], 2, "MIRROR_SOURCE_TRANSPORT"),
     (&["revision", "import", "--git", "https://a:b@c/d", "--at", "0123456"], 2, "MIRROR_SOURCE_CREDENTIAL"),
     (&["run", "resume", "open", "--agent", "none.yaml"], 2, "USAGE_FILE_UNREADABLE"),
@@ -238,7 +248,10 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
     let rows = ABSENT.iter().chain(FILES).chain(UNFIT);
     let mut tried: BTreeSet<Vec<String>> = BTreeSet::new();
     for (words, exit, code) in rows {
-        let answered = project.ambit(words.iter().chain(&["--json"]));
+        // What stands behind `--` belongs to a command inside.
+        let (own, inside) =
+            words.split_at(words.iter().position(|word| *word == "--").unwrap_or(words.len()));
+        let answered = project.ambit(own.iter().chain(&["--json"]).chain(inside));
         assert_wrong(&answered, *exit, code, &words.join(" "));
         let text = project.ambit(*words);
         assert_eq!((text.code, text.out.as_str()), (*exit, ""), "{words:?}: {text:?}");
@@ -261,6 +274,8 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
         "revision log",
         "trace list",
         "backend inspect",
+        "backend probe",
+        "sandbox scan",
         "tools list",
         "profile list",
         "schema list",
@@ -299,6 +314,11 @@ fn a_command_line_that_is_none_is_told_like_every_other_failure_and_obeyed_by_no
         (&["run"], "USAGE_MISSING_COMMAND"),
         (&["run", "show"], "USAGE_MISSING_ARGUMENT"),
         (&["run", "start", "--max-steps", "many"], "USAGE_VALUE"),
+        (&["run", "start", "goal", "--backend", "oci:/bin/crun"], "USAGE_VALUE"),
+        (&["backend", "inspect", "docker"], "USAGE_VALUE"),
+        (&["sandbox", "run", "--image", "tools"], "USAGE_MISSING_ARGUMENT"),
+        (&["sandbox", "run", "--image", "tools", "--pids", "0"], "USAGE_VALUE"),
+        (&["sandbox", "run", "--image", "tools", "--env", "A"], "USAGE_VALUE"),
         (&["run", "start", "goal", "--base", "rev-0"], "USAGE_MISSING_ARGUMENT"),
         (&["run", "start", "goal", "--base", "rev-0", "--name", "named"], "USAGE_CONFLICT"),
         (&["revision", "export", "rev-0", "--branch", "a..b"], "USAGE_VALUE"),

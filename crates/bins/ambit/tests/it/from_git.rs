@@ -99,7 +99,8 @@ fn a_commit_of_a_url_is_imported_through_a_mirror() {
     std::fs::rename(&repository, project.path("away")).unwrap();
     assert_eq!(import(&["--at", &commits[1], "--json"]).well().json()["tree"], full["tree"]);
     let unknown = "0123456789".repeat(4);
-    assert_eq!(import(&["--at", &unknown]).code, 9);
+    let away = import(&["--at", &unknown]);
+    assert!(away.code == 2 && away.err.contains("MIRROR_SOURCE_MISSING"), "{away:?}");
     std::fs::rename(project.path("away"), &repository).unwrap();
 
     for (words, code, told) in [
@@ -117,6 +118,87 @@ fn a_commit_of_a_url_is_imported_through_a_mirror() {
     let words = ["revision", "import", "--git", "repository", "--at", "main", "--branch", "main"];
     let refused = project.ambit(words);
     assert_eq!((refused.code, refused.out.as_str()), (2, ""), "{}", refused.err);
+}
+
+/// A repository with one commit on `master`, and that commit.
+fn committed(repository: &Path) -> String {
+    std::fs::create_dir_all(repository).unwrap();
+    git(repository, &["init", "--quiet", "--initial-branch=master"]);
+    std::fs::write(repository.join("file"), "committed\n").unwrap();
+    git(repository, &["add", "file"]);
+    git(repository, &["commit", "--quiet", "--message", "x"]);
+    git(repository, &["rev-parse", "HEAD"])
+}
+
+#[test]
+fn what_cannot_be_imported_has_a_code_of_its_own_and_never_that_of_a_sandbox() {
+    let project = Project::empty();
+    let commit = committed(&project.path("a repository"));
+    for dir in ["empty", "unborn", "forged"] {
+        std::fs::create_dir(project.path(dir)).unwrap();
+    }
+    git(&project.path("unborn"), &["init", "--quiet"]);
+    project.write("file", "x");
+    project.write("forged/.git", "gitdir: ../a repository/.git\n");
+    git(&project.path(""), &["clone", "--quiet", "--bare", "a repository", "bare"]);
+    git(&project.path("a repository"), &["worktree", "add", "--quiet", "../linked"]);
+    let url = |name: &str| format!("file://{}", project.path(name).display()).replace(' ', "%20");
+    let import = |source: &str, at: &[&str]| {
+        project.ambit([&["revision", "import", "--json", "--git", source][..], at].concat())
+    };
+    let at = ["--at", &commit[..8]];
+    for (source, at, exit, code) in [
+        ("none", &[][..], 2, "IMPORT_NOT_A_REPOSITORY"),
+        ("empty", &[], 2, "IMPORT_NOT_A_REPOSITORY"),
+        ("file", &[], 2, "IMPORT_NOT_A_REPOSITORY"),
+        ("unborn", &[], 2, "IMPORT_NO_COMMIT"),
+        ("forged", &[], 2, "IMPORT_REPOSITORY_ELSEWHERE"),
+        ("bare", &["--at", "none"], 11, "IMPORT_REVISION_NOT_FOUND"),
+        ("file:///none", &at, 2, "MIRROR_SOURCE_MISSING"),
+        (&url("none"), &at, 2, "MIRROR_SOURCE_MISSING"),
+        (&url("file"), &at, 2, "MIRROR_SOURCE_MISSING"),
+        (&url("empty"), &at, 2, "MIRROR_SOURCE_NOT_A_REPOSITORY"),
+        (&url("unborn"), &at, 11, "MIRROR_COMMIT_NOT_FOUND"),
+        (&url("bare"), &["--at", "0123456"], 11, "MIRROR_COMMIT_NOT_FOUND"),
+    ] {
+        let refused = import(source, at);
+        assert_eq!((refused.code, refused.code_of_failure().as_str()), (exit, code), "{source}: {refused:?}");
+        assert_eq!(refused.out, "", "{source}");
+    }
+    // No branch of theirs is `main`.
+    for source in ["a repository", "bare", "linked"] {
+        assert_eq!(import(source, &[]).well().json()["commit"], commit, "{source}");
+        assert_eq!(import(&url(source), &at).well().json()["commit"], commit, "{source}");
+    }
+}
+
+#[test]
+fn the_log_says_what_each_revision_came_from() {
+    let project = Project::new();
+    let commit = committed(&project.path("repository"));
+    project.ambit(["revision", "import", "app"]).well();
+    project.ambit(["revision", "import", "--git", "repository"]).well();
+    project.start("named", &crate::rig::diligent("finish")).well();
+    let log = project.ambit(["revision", "log"]).well().out;
+    let told: Vec<String> = log.lines().rev().map(crate::stable::stable).collect();
+    let short = commit.get(..12).unwrap();
+    assert_eq!(
+        told,
+        [
+            "rev-0              DIGEST  directory            imported".to_owned(),
+            format!("rev-1              DIGEST  commit {}  imported", crate::stable::stable(short)),
+            "rev-2    on rev-0  DIGEST  run named            preview-ready".to_owned(),
+        ],
+        "{log}"
+    );
+    assert!(log.contains(&format!("  commit {short}  ")), "{log}");
+    let json = project.ambit(["revision", "log", "--json"]).well().json();
+    let came: Vec<_> =
+        json["revisions"].as_array().unwrap().iter().map(|it| it["cameFrom"].as_str().unwrap()).collect();
+    assert_eq!(came, ["directory", "commit", "run"]);
+    assert_eq!(json["revisions"][2]["name"], "named");
+    let show = project.ambit(["revision", "show", "rev-1"]).well().out;
+    assert!(show.contains(&format!("\ncommit {commit}\n")) && !show.contains("run "), "{show}");
 }
 
 #[test]

@@ -11,8 +11,10 @@ use serde_json::Value;
 use crate::host::{Host, commit_all, is_git_here};
 use crate::rig::{GATE, PLAN, Project, blueprint, patch, transcript};
 
-const CHECK: &str = "cat greet.sh > report.txt\ngrep -q hello notes.txt || { echo 'FAIL: notes: no word of hello'; exit 1; }\necho noted >> report.txt\n";
+const CHECK: &str = "cat greet.sh > report.txt\necho second > logs/second.txt\ngrep -q hello notes.txt || { echo 'FAIL: notes: no word of hello'; exit 1; }\necho noted >> report.txt\n";
 const READ: &str = "    - say: { tool: read_project_file, planStep: s1, input: { path: greet.sh } }\n";
+
+const KEPT: &str = "outputs:\n        - path: report.txt\n          maxKib: 4\n        - path: logs\n          maxKib: 4\n          maxEntries: 2\n";
 
 /// A patch that adds a text.
 fn notes(says: &str) -> String {
@@ -21,12 +23,17 @@ fn notes(says: &str) -> String {
 
 /// A project whose base is a repository of the host, and whose gate keeps an artifact.
 fn project() -> (Project, std::path::PathBuf) {
+    project_that_keeps(KEPT)
+}
+
+fn project_that_keeps(kept: &str) -> (Project, std::path::PathBuf) {
     let project = Project::empty();
     project.write("app/check.sh", CHECK);
+    fs::create_dir(project.path("app/logs")).unwrap();
+    project.write("app/logs/first.txt", "first\n");
     let host = project.path("app");
     commit_all(&host, "first");
     let catalog = fs::read_to_string(project.path("catalog.yaml")).unwrap();
-    let kept = "outputs:\n        - path: report.txt\n          maxKib: 4\n";
     project.write("catalog.yaml", &catalog.replace("outputs: []\n", kept));
     project.approve_as_ada();
     let noted = blueprint("").replace("paths: [greet.sh, requirements.txt]", "paths: [notes.txt]");
@@ -69,8 +76,22 @@ fn phases(out: &Path) -> Vec<String> {
     phases
 }
 
+/// What was declared and went over its bound is told with the bound.
+#[test]
+fn an_output_that_is_not_kept_is_told_with_the_bound_that_it_went_over() {
+    if !is_git_here("an_output_that_is_not_kept") {
+        return;
+    }
+    let (project, _) = project_that_keeps(KEPT.replace("maxEntries: 2", "maxEntries: 1").as_str());
+    assert_eq!(run(&project, "bounded", "the greeter says hello"), 0);
+    let told = project.ambit(["gate", "show", "bounded", "unit"]).well().out;
+    assert!(told.contains("refused  logs (too-many): more entries below it than 1\n"), "{told}");
+    let told = project.ambit(["gate", "show", "bounded", "unit", "--json"]).well().json();
+    assert_eq!(told["refusals"][0]["bound"], "more entries below it than 1", "{told}");
+}
+
 // proves E-S22 D3 E-S12
-// break crates/bins/ambit/src/verbs/export.rs: `self.file(&format!("{name}/output-{hex}"), &self.blob(output.artifact).await?)?;` -> `self.file(&format!("{name}/output-{hex}"), &[])?;`
+// break crates/bins/ambit/src/verbs/export.rs: `self.file(&place, &self.blob(output.artifact).await?)?;` -> `self.file(&place, &[])?;`
 #[test]
 fn gate_a_a_slice_without_code_goes_from_queued_to_completed_and_leaves_an_artifact_and_no_dirt() {
     if !is_git_here("gate_a_a_slice_without_code") {
@@ -88,8 +109,17 @@ fn gate_a_a_slice_without_code_goes_from_queued_to_completed_and_leaves_an_artif
     assert_eq!((check.verdict, check.exit, check.tree), (CheckVerdict::Passed, Some(0), made.head.tree));
     assert_eq!(check.command, ["sh", "check.sh"]);
     let report = format!("{}noted\n", crate::rig::GREET);
-    let kept = out.join(format!("gates/unit-1/output-{}", Digest::of(report.as_bytes()).to_hex()));
-    assert_eq!(fs::read_to_string(kept).unwrap(), report);
+    assert_eq!(fs::read_to_string(out.join("gates/unit-1/outputs/report.txt")).unwrap(), report);
+    let seen = fs::read(out.join("gates/unit-1/observation.json")).unwrap();
+    let seen: Value = serde_json::from_slice(&seen).unwrap();
+    let logs: Vec<&Value> = seen["outputs"].as_array().unwrap().iter().skip(1).collect();
+    assert_eq!(logs.len(), 2, "the declared directory is kept file by file: {seen}");
+    for (log, name) in logs.into_iter().zip(["first", "second"]) {
+        assert_eq!(log["path"], format!("logs/{name}.txt"));
+        let digest: Digest = log["artifact"].as_str().unwrap().parse().unwrap();
+        let kept = fs::read(out.join(format!("gates/unit-1/outputs/logs/{name}.txt"))).unwrap();
+        assert_eq!((Digest::of(&kept), kept), (digest, format!("{name}\n").into_bytes()));
+    }
     assert!(!host.join("report.txt").exists() && !host.join("notes.txt").exists());
 
     // Again, it is the same.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::rig::{DEPENDENCY, PLAN, Project, diligent, patch, transcript};
 
 // proves E-G05 E-A17
-// break crates/adapters/sandbox-linux/src/probes/mod.rs: `preview: Preview::Disabled,` -> `preview: Preview::Authenticated,`
+// break crates/mechanisms/probes/src/manifest.rs: `preview: Preview::Disabled,` -> `preview: Preview::Authenticated,`
 #[test]
 fn accepting_a_revision_grants_nothing_beyond_the_source() {
     let project = Project::new();

@@ -23,6 +23,8 @@ use Tried::{By, Never, Patch};
 
 const IMPORTING: &str = "crates/adapters/images/src/import/tests.rs";
 const GIT: &str = "crates/adapters/source-directory/tests/it/git.rs";
+/// A runtime that has the defect is named, by doctor and in every manifest.
+const ADVISORIES: &str = "crates/mechanisms/advisories/src/tests.rs";
 const HOSTILE: &str = "crates/adapters/sandbox-linux/tests/it/hostile.rs";
 const READING: &str = "crates/control-plane/broker/tests/it/reading.rs";
 const PATHS: &str = "every_path_of_the_collection_is_answered_as_it_says_and_none_tells_of_what_lies_outside";
@@ -117,11 +119,11 @@ const ATTACKS: &[(&str, Tried)] = &[
     ("CVE-2024-21626", By(HOSTILE, "hostile_commands_are_contained")),
     ("CVE-2022-0492", By(HOSTILE, "hostile_commands_are_contained")),
     ("CVE-2022-0847", By("crates/adapters/sandbox-linux/src/machine.rs", "a_release_is_read_as_numbers")),
-    ("CVE-2019-5736", Never("runc")),
-    ("CVE-2021-30465", Never("runc")),
-    ("CVE-2025-31133", Never("runc")),
-    ("CVE-2025-52565", Never("runc")),
-    ("CVE-2025-52881", Never("runc")),
+    ("CVE-2019-5736", By(ADVISORIES, "runtimes_are_held_against_candidates_too")),
+    ("CVE-2021-30465", By(ADVISORIES, "runtimes_are_held_against_candidates_too")),
+    ("CVE-2025-31133", By(ADVISORIES, "runtimes_are_held_against_candidates_too")),
+    ("CVE-2025-52565", By(ADVISORIES, "runtimes_are_held_against_candidates_too")),
+    ("CVE-2025-52881", By(ADVISORIES, "runtimes_are_held_against_candidates_too")),
     ("CVE-2024-0132", Never("nvidia-container-runtime")),
     ("CVE-2026-87766", Never("bwrap")),
     ("CVE-2019-14271", Never("docker")),

@@ -23,7 +23,10 @@ impl Place {
     fn of(user: Option<u32>) -> Self {
         let dir = TempDir::new().unwrap();
         let program = dir.path().join("ambit");
-        std::fs::copy(env!("CARGO_BIN_EXE_ambit"), &program).unwrap();
+        // By another process: what a thread beside this one has open for writing in its new child cannot be executed.
+        assert!(
+            Command::new("cp").arg(env!("CARGO_BIN_EXE_ambit")).arg(&program).status().unwrap().success()
+        );
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
         let tmp = dir.path().join("tmp");
         std::fs::create_dir(&tmp).unwrap();

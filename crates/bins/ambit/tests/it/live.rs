@@ -143,6 +143,24 @@ fn a_terminal_gets_a_block_that_is_gone_afterwards() {
     }
 }
 
+/// The gate goes on until the run is cancelled, which only the sight of what it puts out does.
+#[test]
+fn a_terminal_shows_what_a_gate_puts_out_while_it_runs() {
+    let project = Project::empty();
+    let script = "printf 'looking \\033[31m\\n'; echo 'a warning' >&2; printf half; sleep 600\n";
+    project.write("app/check.sh", script);
+    project.approve_as_ada();
+    let words = project.start_words("watched", &diligent("finish"));
+    let Some(mut terminal) = Terminal::run(&project, &words, 80) else { return };
+    let rows = ["out | looking \u{fffd}[31m", "err | a warning", "out | half"];
+    terminal.until_seen(80, |text| text.contains("output ") && rows.iter().all(|row| text.contains(row)));
+    terminal.types(b"\x03");
+    terminal.until("Cancel this run?");
+    terminal.types(b"y");
+    let text = left(&terminal.ended(), 80);
+    assert!(text.contains("code 130") && !text.contains("out |"), "{text}");
+}
+
 /// An agent that says nothing more after its patch.
 fn silent() -> String {
     transcript(&format!("{PLAN}{}", patch(FIX, "")), "silence")

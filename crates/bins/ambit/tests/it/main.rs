@@ -8,9 +8,13 @@
 )]
 #![allow(clippy::print_stdout, reason = "a test that skips something says so")]
 
+mod admitting;
 mod approvals;
 mod bad_home;
 mod bad_input;
+mod bad_usage;
+mod bare_machine;
+mod by_hand;
 mod cases;
 mod comparing;
 mod crash;
@@ -31,6 +35,7 @@ mod hostile_agents;
 mod images;
 mod known_attacks;
 mod lab;
+mod leaks;
 mod left_alone;
 mod limits;
 mod live;
@@ -43,11 +48,15 @@ mod patch_cases;
 mod patches;
 mod quickstart;
 mod readme;
+mod refused_patches;
+mod reported;
 mod rig;
 mod screen;
 mod secrets;
 mod stable;
 mod tamper;
 mod tenants;
+mod terminal;
+mod told_outputs;
 mod views;
 mod volumes;

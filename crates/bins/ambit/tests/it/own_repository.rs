@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::rig::Answered;
+use crate::admitting::after;
+use crate::rig::{Answered, meets_secure_generation};
 
 /// A user with a home, a configuration and a repository, and nothing else.
 struct User {
@@ -194,6 +195,36 @@ fn what_a_page_tells_to_copy_works_as_it_is_for_the_users_own_agent_and_credenti
         "{short:?}"
     );
     assert!(short.out.contains("limit; left: 0 of 1 steps\nmend         raise the limit"), "{short:?}");
+}
+
+/// A backend that bounds less than what the repository asks for: the refusal is all that is needed to go on.
+#[test]
+fn a_backend_that_bounds_less_is_refused_with_the_line_that_mends_it() {
+    if !rustix::process::geteuid().is_root() || !meets_secure_generation() {
+        println!("skipped: NO_GROUPS there are no control groups to take away here");
+        return;
+    }
+    let user = User::new();
+    user.ambit("calc", &["init", "--yes"]).well();
+    let agent = user.path("agents/fixer.yaml");
+    let start = |more: &[&str]| {
+        let words =
+            ["run", "start", "Make add work.", "--name", "bounded", "--agent", agent.to_str().unwrap()];
+        let command = user.command("calc", &[&words[..], more].concat());
+        let script = "umount -R /sys/fs/cgroup && exec \"$0\" \"$@\"";
+        Answered::of(after(&["unshare", "--mount"], script, &command).output().unwrap())
+    };
+    let refused = start(&[]);
+    User::refused(&refused, 9, "BACKEND_NOT_ADMITTED");
+    let told = refused.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (file, before, after) =
+        ("calc/.ambit/profile.yaml", "`aggregateLimits: enforced`", "`aggregateLimits: best-effort`");
+    for part in [".ambit/profile.yaml", before, after, "--yes", "run on linux"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let profile = fs::read_to_string(user.path(file)).unwrap();
+    user.write(file, &profile.replace(before.trim_matches('`'), after.trim_matches('`')));
+    assert!(start(&["--yes"]).well().out.contains("is preview-ready"));
 }
 
 #[test]

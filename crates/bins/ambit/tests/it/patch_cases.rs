@@ -96,7 +96,15 @@ fn judge(case: &Case) -> Result<&'static str, String> {
     }
     let told: Value = serde_json::from_str(&applied.out).map_err(|error| format!("{error}: {applied:?}"))?;
     let checked: Value = serde_json::from_str(&check.out).map_err(|error| format!("{error}: {check:?}"))?;
-    for member in ["verdict", "code", "message", "canonical", "files", "hunks"] {
+    let said = match checked["verdict"].as_str() {
+        Some("applies") => "applied",
+        Some(other) => other,
+        None => "nothing",
+    };
+    if told["verdict"] != said {
+        return Err(format!("check and apply do not agree: {checked} {told}"));
+    }
+    for member in ["code", "message", "canonical", "files", "hunks"] {
         if told[member] != checked[member] {
             return Err(format!("check and apply do not agree on {member}: {checked} {told}"));
         }

@@ -61,7 +61,7 @@ fn the_verdict_is_one_object_with_the_same_members_whatever_it_is() {
         serde_json::from_str(&answered.out).unwrap()
     };
     let applied = told(&CHECK, 0);
-    assert_eq!(applied["verdict"], "applied");
+    assert_eq!(applied["verdict"], "applies");
     assert_eq!(applied["hunks"], json!([{"path": "greet.sh", "hunk": 1, "line": 1, "how": "stated-line"}]));
     assert_eq!(applied["files"][0]["lines"], json!({"added": 1, "removed": 1}));
     write(&dir, "fix.patch", FIX.replace("-echo hello", "-echo hullo"));
@@ -74,8 +74,8 @@ fn the_verdict_is_one_object_with_the_same_members_whatever_it_is() {
         ("path", json!("greet.sh")),
         ("hunk", json!(1)),
         ("line", json!(2)),
-        ("expected", json!("echo hullo\\n")),
-        ("found", json!("echo hello\\n")),
+        ("expected", json!("echo hullo\n")),
+        ("found", json!("echo hello\n")),
         ("canonical", Value::Null),
         ("files", json!([])),
     ] {

@@ -36,7 +36,7 @@ struct Prepared {
 pub(crate) struct Project {
     pub(crate) name: String,
     pub(crate) dir: TempDir,
-    profile: &'static str,
+    pub(crate) profile: &'static str,
 }
 
 /// What the binary answered.

@@ -103,6 +103,19 @@ fn a_patch_that_does_not_apply_is_a_finding_with_its_reason() {
 }
 
 #[test]
+fn a_path_that_is_refused_is_named_to_the_agent() {
+    simulate(async {
+        let bench = Bench::new(Setup::standard()).await;
+        for path in ["../x", "src/../../x", "src/aux.c", "src/word.txt/x"] {
+            let patch = creation(path, "x\n");
+            let assessed = bench.assess(bench.patch(&patch), Some(&patch)).await;
+            let Finding::Refused(denial) = &assessed.finding else { panic!("{:?}", assessed.finding) };
+            assert!(denial.detail.contains(path), "{denial}");
+        }
+    });
+}
+
+#[test]
 fn a_patch_that_comes_again_is_answered_with_what_it_did() {
     simulate(async {
         let mut bench = Bench::new(Setup::standard()).await;

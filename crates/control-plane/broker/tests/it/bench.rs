@@ -63,7 +63,7 @@ impl Bench {
             expected_tree,
         };
         let (_handle, abort) = AbortHandle::new();
-        self.broker.perform(&self.ground, Some(&self.lease), &flight, abort).await
+        self.broker.perform(&self.ground, Some(&self.lease), &flight, None, abort).await
     }
 
     fn own(&self) -> RevisionId {

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
 
 mod assessing;
+mod backend_faults;
 mod bench;
 mod performing;
 mod reading;

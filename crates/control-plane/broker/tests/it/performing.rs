@@ -144,7 +144,7 @@ fn a_sandbox_that_does_not_answer_is_not_waited_for_for_ever() {
         let bench = Bench::new(Setup::standard()).await;
         bench.world.sandbox.plan(Verb::Execute, 0, SandboxFault::LosesReply);
         let lost = bench.perform(bench.gate(), &Finding::Clear).await;
-        assert_eq!(lost.observation, failed("TOOL_TIMED_OUT"));
+        assert_eq!(lost.observation, failed("OBSERVATION_LOST"));
         let (handle, abort) = ambit_ports::AbortHandle::new();
         let flight = ambit_run::InFlight {
             turn: 1,
@@ -157,15 +157,17 @@ fn a_sandbox_that_does_not_answer_is_not_waited_for_for_ever() {
         };
         bench.world.sandbox.plan(Verb::Execute, 0, SandboxFault::LosesReply);
         let began = ambit_ports::runtime::Clock::now(&bench.world.clock);
-        let (aborted, ()) =
-            tokio::join!(bench.broker.perform(&bench.ground, Some(&bench.lease), &flight, abort), async {
+        let (aborted, ()) = tokio::join!(
+            bench.broker.perform(&bench.ground, Some(&bench.lease), &flight, None, abort),
+            async {
                 handle.abort();
-            });
+            }
+        );
         assert_eq!(aborted.observation, failed("ABORTED"));
         let took = ambit_ports::runtime::Clock::now(&bench.world.clock).since(began);
         assert!(took <= DurationMs::new(20_000), "{took}");
         let other =
-            bench.broker.perform(&bench.ground, None, &flight, ambit_ports::AbortHandle::new().1).await;
+            bench.broker.perform(&bench.ground, None, &flight, None, ambit_ports::AbortHandle::new().1).await;
         assert_eq!(other.observation, failed("SANDBOX_NOT_HELD"));
     });
 }

@@ -6,7 +6,7 @@ use ambit_ids::DurationMs;
 use ambit_orchestrator::Driver;
 use ambit_ports::runtime::{Clock as _, Processes};
 use ambit_run::State;
-use ambit_simulation::{Cut, Driven, Execution, Fault, Outcome, Setup, Verb, World, simulate};
+use ambit_simulation::{Cut, Driven, Execution, Fault, Outcome, Setup, SimSandbox, Verb, World, simulate};
 
 use crate::invariants::check_ended;
 use crate::policies::world;
@@ -200,6 +200,32 @@ fn a_run_is_not_driven_by_another_agent_than_it_is_pinned_to() {
             assert_eq!(error.code(), "AGENT_MISMATCH");
             assert!(matches!(world.state(&run).await, State::Open(_)));
         }
+        world.drive(&run, &worker).await.ended();
+    });
+}
+
+/// Another backend could neither find nor remove what the first one made.
+#[test]
+fn a_run_is_not_driven_with_another_backend_than_it_is_pinned_to() {
+    simulate(async {
+        let mut world: World = world(Setup::standard()).await;
+        let worker = world.worker();
+        let started = |world: &World| {
+            let (orchestrator, request) = (world.orchestrator(), world.request(&worker, Some("pinned")));
+            async move { orchestrator.start(request).await }
+        };
+        let run = started(&world).await.unwrap().run;
+        let State::Open(open) = world.state(&run).await else { panic!("it is not open") };
+        assert_eq!(open.dossier.pins.backend.as_str(), "simulated");
+        let other =
+            SimSandbox::new(world.clock, world.faults.clone(), |_| Outcome::passes()).called("oci:crun");
+        let own = std::mem::replace(&mut world.sandbox, Arc::new(other));
+        let Driven::Failed(error) = world.drive(&run, &worker).await else { panic!("it was driven") };
+        assert_eq!(error.code(), "BACKEND_MISMATCH");
+        assert_eq!(started(&world).await.unwrap_err().code(), "RUN_NAME_TAKEN");
+        assert_eq!(world.sandbox.asked(Verb::Allocate), 0);
+        world.sandbox = own;
+        assert!(started(&world).await.unwrap().existed);
         world.drive(&run, &worker).await.ended();
     });
 }

@@ -81,13 +81,14 @@ fn a_read_that_stumbles_is_tried_again_and_a_patch_is_not() {
 // break crates/control-plane/orchestrator/src/drive.rs: `pilot.tell(observer, Command::Recover, Vec::new()).await?;` -> `let _ = Command::Recover;`
 #[test]
 fn a_drive_that_gave_up_is_gone_on_with_by_the_next() {
-    let faults: [(Cut, Fault, &str); 6] = [
+    let faults: [(Cut, Fault, &str); 7] = [
         (Cut::CommitBefore, Fault::Fail, "STORE_FAILED"),
         (Cut::CommitBefore, Fault::NoSpace, "STORAGE_FULL"),
         (Cut::CommitBefore, Fault::Moved, "STREAM_MOVED"),
         (Cut::CommitAfter, Fault::Fail, "STORE_FAILED"),
         (Cut::StoreRead, Fault::Fail, "STORE_FAILED"),
-        (Cut::LeaseRenew, Fault::Fail, "RUN_LEASE_LOST"),
+        (Cut::LeaseRenew, Fault::Fail, "STORE_FAILED"),
+        (Cut::LeaseRenew, Fault::NoSpace, "STORAGE_FULL"),
     ];
     for (cut, fault, code) in faults {
         for skip in [0, 1, 5, 9, 14] {

@@ -1,7 +1,11 @@
 //! What can go wrong with a sandbox while a run uses it.
 
+use std::sync::Mutex;
+
 use ambit_gates::Ending;
-use ambit_ids::DurationMs;
+use ambit_ids::{DurationMs, GateId};
+use ambit_orchestrator::Observer;
+use ambit_ports::sandbox::{Sight, Tap, Watcher};
 use ambit_run::{Event, Observation, State};
 use ambit_simulation::{SandboxFault, Setup, Verb, World, simulate};
 
@@ -36,18 +40,18 @@ async fn drive(world: &World, told: &str) -> Seen {
 }
 
 // proves E-C08 E-I12 E-S14 E-S20
-// break crates/control-plane/broker/src/evaluate.rs: `() = self.clock.sleep_until(end) => Err(BrokerError::TimedOut(wall.get().saturating_add(SLACK_MS.get()))),` -> `() = std::future::pending() => Err(BrokerError::Aborted),`
+// break crates/control-plane/broker/src/evaluate.rs: `() = self.clock.sleep_until(end) => Err(BrokerError::ObservationLost(within.get())),` -> `() = std::future::pending() => Err(BrokerError::Aborted),`
 // break crates/control-plane/sandboxes/src/lib.rs: `if observation.incarnation != lease.incarnation || observation.effect != effect {` -> `if observation.effect != effect {`
 #[test]
 fn whatever_happens_to_a_gate_it_is_never_taken_for_a_success_and_never_run_again_by_itself() {
     let failed = |code: &str| Observation::Failed { code: code.to_owned() };
     let cases = [
-        (SandboxFault::LosesReply, Some(failed("TOOL_TIMED_OUT")), 1),
+        (SandboxFault::LosesReply, Some(failed("OBSERVATION_LOST")), 2),
         (SandboxFault::Vanishes, Some(failed("SANDBOX_GONE")), 2),
-        (SandboxFault::AnotherLife, Some(failed("SANDBOX_ANOTHER_LIFE")), 1),
+        (SandboxFault::AnotherLife, Some(failed("SANDBOX_ANOTHER_LIFE")), 2),
         (SandboxFault::Stumbles, Some(failed("SANDBOX_FAILED")), 1),
         (SandboxFault::Unavailable, Some(failed("SANDBOX_UNAVAILABLE")), 1),
-        (SandboxFault::Hangs, Some(failed("TOOL_TIMED_OUT")), 1),
+        (SandboxFault::Hangs, Some(failed("OBSERVATION_LOST")), 2),
         (SandboxFault::NoExit, None, 1),
     ];
     for (fault, expected, allocations) in cases {
@@ -135,7 +139,8 @@ fn a_gate_that_runs_when_time_is_up_is_stopped() {
         let mut setup = Setup::standard();
         setup.blueprint.spec.run_budget.max_elapsed = DurationMs::new(60_000);
         let world = world(setup).await;
-        world.sandbox.plan(Verb::Execute, 0, SandboxFault::Slow(DurationMs::new(70_000)));
+        world.sandbox.plan(Verb::Allocate, 0, SandboxFault::Slow(DurationMs::new(30_000)));
+        world.sandbox.plan(Verb::Execute, 0, SandboxFault::Slow(DurationMs::new(45_000)));
         let seen = drive(&world, "a slow gate").await;
         assert_eq!(seen.reason, "budget (maxElapsedMinutes)");
         let Observation::GateFinished(record) = seen.first else { panic!("{:?}", seen.first) };
@@ -150,7 +155,7 @@ fn a_hidden_check_that_cannot_run_accepts_nothing() {
     for (fault, reason) in [
         (SandboxFault::NoExit, "hidden-check-failed"),
         (SandboxFault::Vanishes, "infrastructure-failure (SANDBOX_GONE)"),
-        (SandboxFault::LosesReply, "infrastructure-failure (TOOL_TIMED_OUT)"),
+        (SandboxFault::LosesReply, "infrastructure-failure (OBSERVATION_LOST)"),
     ] {
         simulate(async {
             let mut setup = Setup::standard();
@@ -161,4 +166,45 @@ fn a_hidden_check_that_cannot_run_accepts_nothing() {
             assert_eq!(seen.reason, reason, "{fault:?}");
         });
     }
+}
+
+/// Watches every gate of which it is told.
+#[derive(Default)]
+struct Onlooker(Mutex<Vec<(GateId, Watcher)>>);
+
+impl Observer for Onlooker {
+    fn changed(&self, _: &State, _: &[Event]) {}
+
+    fn gate_begins(&self, gate: &GateId) -> Option<Tap> {
+        let (tap, watcher) = Tap::new();
+        self.0.lock().unwrap().push((gate.clone(), watcher));
+        Some(tap)
+    }
+}
+
+#[test]
+fn whoever_looks_on_sees_what_every_gate_puts_out_and_nothing_of_a_hidden_check() {
+    simulate(async {
+        let mut setup = Setup::standard();
+        setup.blueprint.spec.gates[1].hidden_check = Some("hidden".parse().unwrap());
+        let world = world(setup).await;
+        let agent = world.worker();
+        let run = world.start(&agent).await;
+        let onlooker = Onlooker::default();
+        world.drive_watched(&run, &agent, &onlooker).await.ended();
+        let ran: Vec<GateId> = world.sandbox.executed().into_iter().map(|executed| executed.gate).collect();
+        let (hidden, open): (Vec<_>, Vec<_>) = ran.into_iter().partition(|gate| gate.as_str() == "hidden");
+        assert!(!hidden.is_empty() && !open.is_empty(), "{hidden:?} {open:?}");
+        let (mut watched, mut said) = (Vec::new(), Vec::new());
+        for (gate, mut watcher) in onlooker.0.into_inner().unwrap() {
+            let Some(Sight::Text { text, .. }) = watcher.next().await else { panic!("{gate} says nothing") };
+            assert_eq!(watcher.next().await, None, "{gate}");
+            watched.push(gate);
+            said.push(text);
+        }
+        assert_eq!(watched, open);
+        // The first patch is wrong.
+        let ends = (said.first().map(String::as_str), said.last().map(String::as_str));
+        assert_eq!(ends, (Some("AssertionError: the word is wrong\n"), Some("ok\n")));
+    });
 }

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use ambit_blobs::DirectoryBlobs;
-use ambit_ids::{ByteCount, Digest, Scope};
+use ambit_ids::{ByteCount, Content, Digest, Scope};
 use ambit_ports::blobs::{BlobBatch, BlobError, BlobStore, BlobWriter, OneByOne};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -12,6 +12,8 @@ use tempfile::TempDir;
 /// What was asked of the blobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
+    /// How often the blobs were asked for some of them: each time costs a wait.
+    pub(crate) waits: usize,
     pub(crate) gets: usize,
     pub(crate) read_bytes: usize,
     pub(crate) puts: usize,
@@ -59,9 +61,24 @@ impl BlobStore for CountingBlobs {
     async fn get(&self, scope: &Scope, digest: Digest, limit: ByteCount) -> Result<Bytes, BlobError> {
         let bytes = self.blobs.get(scope, digest, limit).await?;
         let mut asked = self.asked.lock().unwrap();
+        asked.waits += 1;
         asked.gets += 1;
         asked.read_bytes += bytes.len();
         Ok(bytes)
+    }
+
+    async fn get_many(
+        &self,
+        scope: &Scope,
+        digests: &[Digest],
+        limit: ByteCount,
+    ) -> Vec<Result<Content, BlobError>> {
+        let read = self.blobs.get_many(scope, digests, limit).await;
+        let mut asked = self.asked.lock().unwrap();
+        asked.waits += 1;
+        asked.gets += read.len();
+        asked.read_bytes += read.iter().flatten().map(|content| content.bytes().len()).sum::<usize>();
+        read
     }
 
     async fn contains(&self, scope: &Scope, digest: Digest) -> Result<bool, BlobError> {

@@ -24,30 +24,35 @@ struct World {
 }
 
 impl World {
-    /// A tree of these files is kept.
+    /// A tree of the target and these files is kept.
     async fn of(paths: impl Iterator<Item = String>) -> Self {
-        let content = lines(0).into_bytes();
-        let target = TreeFile::of(FileKind::File, &content);
+        Self::with([(TARGET.to_owned(), lines(0).into_bytes())], paths).await
+    }
+
+    /// A tree of files with their contents, and of others whose contents do not exist, is kept.
+    async fn with(
+        targets: impl IntoIterator<Item = (String, Vec<u8>)>,
+        others: impl Iterator<Item = String>,
+    ) -> Self {
+        let mut contents = Contents::new();
+        let mut files: Vec<(RepoPath, TreeFile)> = Vec::new();
+        for (path, content) in targets {
+            files.push((path.parse().unwrap(), TreeFile::of(FileKind::File, &content)));
+            contents.insert(content);
+        }
         let other = |path: &str| TreeFile::of(FileKind::File, path.as_bytes());
-        let files = paths.map(|path| (path.parse::<RepoPath>().unwrap(), other(&path)));
-        let files: Vec<_> = files.chain([(TARGET.parse().unwrap(), target)]).collect();
+        files.extend(others.map(|path| (path.parse::<RepoPath>().unwrap(), other(&path))));
         let tree = Tree::from_files(files).unwrap();
         let blobs = Arc::new(CountingBlobs::new());
         let revisions = Revisions::new(blobs.clone());
         let scope = Scope { organization: "scale".parse().unwrap(), project: "large".parse().unwrap() };
-        let mut contents = Contents::new();
-        contents.insert(content);
         revisions.keep(&scope, &tree, &contents).await.unwrap();
         blobs.take();
         Self { blobs, revisions, scope, tree }
     }
 
     async fn nested(file_count: usize) -> Self {
-        let paths = (1..file_count).map(|number| {
-            let (module, file) = (number / FILES, number % FILES);
-            let (package, module) = (module / MODULES, module % MODULES);
-            format!("package-{package}/module-{module}/file-{file}.txt")
-        });
+        let paths = (1..file_count).map(|number| format!("{}/file-{}.txt", module(number), number % FILES));
         let world = Self::of(paths).await;
         assert_eq!(world.tree.file_count(), file_count);
         world
@@ -76,10 +81,21 @@ fn lines(step: usize) -> String {
         .collect()
 }
 
+/// The directory of a file.
+fn module(number: usize) -> String {
+    let module = number / FILES;
+    format!("package-{}/module-{}", module / MODULES, module % MODULES)
+}
+
 fn ten_lines() -> String {
+    let changes = format!("--- a/{TARGET}\n+++ b/{TARGET}\n{}", hunk());
+    format!("{changes}--- /dev/null\n+++ b/{NEW_FILE}\n@@ -0,0 +1 @@\n+new\n")
+}
+
+/// From the lines of one step to those of the next.
+fn hunk() -> String {
     let signed =
         |sign: char, step| -> String { lines(step).lines().map(|line| format!("{sign}{line}\n")).collect() };
-    let changes = format!("--- a/{TARGET}\n+++ b/{TARGET}\n@@ -1,20 +1,20 @@\n");
     let body: String = signed('-', 0)
         .lines()
         .zip(signed('+', 1).lines())
@@ -89,7 +105,7 @@ fn ten_lines() -> String {
             },
         )
         .collect();
-    format!("{changes}{body}--- /dev/null\n+++ b/{NEW_FILE}\n@@ -0,0 +1 @@\n+new\n")
+    format!("@@ -1,20 +1,20 @@\n{body}")
 }
 
 /// The bytes of the directories from the root down to the target, and how many those are.
@@ -108,6 +124,7 @@ async fn a_patch_on_a_large_tree_reads_and_writes_what_it_touches() {
         let (directories, directory_bytes) = path_bytes(&applied.tree);
         let content_bytes: usize = applied.blobs.iter().map(|(_, bytes)| bytes.len()).sum();
         let expected = Asked {
+            waits: 1,
             gets: 1,
             read_bytes: lines(0).len(),
             puts: 2 + directories,
@@ -126,6 +143,66 @@ async fn a_patch_on_a_large_tree_reads_and_writes_what_it_touches() {
     assert!(large.put_bytes - small.put_bytes <= (packages(20_000) - packages(1_000)) * 90);
 }
 
+/// A file in a module of its own.
+fn spread(number: usize) -> String {
+    format!("package-{}/module-{}/spread.txt", number / MODULES, number % MODULES)
+}
+
+#[tokio::test]
+async fn a_patch_of_many_files_waits_once_for_all_of_them() {
+    const PATCHED: usize = 20;
+    let (before, after) =
+        (|number| format!("{}{number}\n", lines(0)), |number| format!("{}{number}\n", lines(1)));
+    let world = World::with(
+        (0..PATCHED).map(|number| (spread(number), before(number).into_bytes())),
+        (0..PATCHED * FILES).map(|number| format!("{}/file-{}.txt", module(number), number % FILES)),
+    )
+    .await;
+    let one = |number: usize| {
+        let path = spread(number);
+        format!("--- a/{path}\n+++ b/{path}\n{}", hunk())
+    };
+    let (applied, seen) = world.patched(&(0..PATCHED).map(one).collect::<String>()).await;
+    for number in 0..PATCHED {
+        assert_eq!(applied.blobs.get(&Digest::of(after(number).as_bytes())), Some(after(number).as_bytes()));
+    }
+    let directory_bytes: usize =
+        applied.tree.objects_beyond(&world.tree).iter().map(|object| object.bytes.len()).sum();
+    let content_bytes =
+        |content: &dyn Fn(usize) -> String| (0..PATCHED).map(|n| content(n).len()).sum::<usize>();
+    let expected = Asked {
+        waits: 1,
+        gets: PATCHED,
+        read_bytes: content_bytes(&before),
+        // Each module, the packages above them, and the root.
+        puts: PATCHED + PATCHED + PATCHED / MODULES + 1,
+        put_bytes: content_bytes(&after) + directory_bytes,
+    };
+    assert_eq!(seen, expected);
+}
+
+#[tokio::test]
+async fn what_was_read_or_made_a_moment_ago_is_not_read_again() {
+    let world = World::nested(1_000).await;
+    let set = parse(ten_lines().as_bytes()).unwrap();
+    let contents = async |tree: &Tree| world.revisions.contents_for(&world.scope, tree, &set).await.unwrap();
+    let first = contents(&world.tree).await;
+    assert_eq!(world.blobs.take().gets, 1, "nothing was read or made yet");
+    let (applied, seen) = world.patched(&ten_lines()).await;
+    assert_eq!((seen.waits, seen.gets), (0, 0));
+    let target = TARGET.parse::<RepoPath>().unwrap();
+    let digest = |tree: &Tree| tree.get(&target).unwrap().content;
+    let second = contents(&applied.tree).await;
+    assert_eq!(world.blobs.take(), Asked::default(), "what the patch made");
+    assert_eq!(first.get(&digest(&world.tree)), Some(lines(0).as_bytes()));
+    assert_eq!(second.get(&digest(&applied.tree)), Some(lines(1).as_bytes()));
+    world.anew().contents_for(&world.scope, &applied.tree, &set).await.unwrap();
+    assert_eq!(world.blobs.take().gets, 2, "another process holds nothing");
+    let foreign = Scope { project: "other".parse().unwrap(), ..world.scope.clone() };
+    let refused = world.revisions.contents_for(&foreign, &applied.tree, &set).await;
+    assert_eq!(refused.unwrap_err().code(), "BLOB_NOT_FOUND", "another project holds nothing either");
+}
+
 #[tokio::test]
 async fn a_revision_is_loaded_beside_another_by_what_is_different() {
     let world = World::nested(5_000).await;
@@ -135,6 +212,7 @@ async fn a_revision_is_loaded_beside_another_by_what_is_different() {
     let first = world.blobs.take();
     let modules = 5_000 / FILES;
     assert_eq!((first.puts, first.gets), (0, 1 + modules / MODULES + modules), "each directory once");
+    assert_eq!(first.waits, 3, "all directories of one depth together");
     let second = revisions.load(&world.scope, applied.tree.digest()).await.unwrap();
     assert_eq!(second.diff(&applied.tree), Vec::new());
     assert_eq!(world.blobs.take().gets, 3);

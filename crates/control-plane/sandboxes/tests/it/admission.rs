@@ -62,6 +62,19 @@ fn whatever_falls_short_of_a_profile_is_named_and_nothing_is_filled_in() {
     }
 }
 
+#[test]
+fn what_fails_many_probes_alike_is_told_once() {
+    let mut manifest = manifest();
+    for (at, probe) in manifest.evidence_probes.iter_mut().enumerate().take(3) {
+        probe.passed = false;
+        probe.observed = format!("CODE: why{}", if at == 1 { "; control: the same" } else { "" });
+    }
+    let ids: Vec<&str> = manifest.evidence_probes.iter().take(3).map(|probe| probe.id.as_str()).collect();
+    let unmet = unmet(&profile(&builtin::SECURE_GENERATION_V1), &manifest);
+    let told = &unmet[0].measured;
+    assert!(told.ends_with(&format!("failed: {}: CODE: why", ids.join(", "))), "{told}");
+}
+
 // proves E-I11 E-I10
 // break crates/control-plane/sandboxes/src/admission.rs: `manifest.evidence_probes.iter().filter(|probe| probe.passed).map(|probe| probe.family).collect();` -> `manifest.evidence_probes.iter().map(|_| ProbeFamily::Recovery).chain(FAMILIES).collect();`
 #[test]

@@ -1,13 +1,18 @@
 use std::sync::Arc;
 
-use ambit_ids::{ByteCount, Digest, DurationMs, ExecutionLimits, RunId, Scope, VolumeMount};
+use ambit_blueprint::{Document, builtin};
+use ambit_ids::{ByteCount, Digest, DurationMs, ExecutionLimits, ReceiptId, RunId, Scope, VolumeMount};
 use ambit_ports::AbortHandle;
 use ambit_ports::blobs::BlobStore as _;
-use ambit_ports::sandbox::{BatchFile, BatchFileKind, FileBatch, NamedCommand, SandboxLease};
+use ambit_ports::sandbox::{
+    BatchFile, BatchFileKind, FileBatch, NamedCommand, Preview, PreviewGrant, PreviewPolicy, SandboxLease,
+    Sight, Tap,
+};
 use ambit_run::StopReason;
 use ambit_sandboxes::{Needs, Sandboxes, SandboxesError};
 use ambit_simulation::{
-    Faults, MemoryBlobs, Outcome, SandboxFault, SimClock, SimSandbox, Verb, honest_manifest, simulate,
+    Execution, Faults, MemoryBlobs, Outcome, SandboxFault, SimClock, SimSandbox, Verb, honest_manifest,
+    simulate,
 };
 
 const LIMITS: ExecutionLimits = ExecutionLimits {
@@ -20,22 +25,28 @@ const LIMITS: ExecutionLimits = ExecutionLimits {
     output_bytes: ByteCount::new(1 << 10),
 };
 
-struct Bench {
-    port: Arc<SimSandbox>,
+pub(crate) struct Bench {
+    pub(crate) port: Arc<SimSandbox>,
     blobs: MemoryBlobs,
-    sandboxes: Sandboxes,
+    pub(crate) sandboxes: Sandboxes,
     scope: Scope,
 }
 
 impl Bench {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
+        Self::of(Outcome::passes())
+    }
+
+    /// A bench on which every command ends so.
+    fn of(outcome: Outcome) -> Self {
         let blobs = MemoryBlobs::default();
-        let port = Arc::new(SimSandbox::new(SimClock::start(), Faults::default(), |_| Outcome::passes()));
+        let judge = move |_: &Execution<'_>| outcome.clone();
+        let port = Arc::new(SimSandbox::new(SimClock::start(), Faults::default(), judge));
         let scope = Scope { organization: "acme".parse().unwrap(), project: "shop".parse().unwrap() };
         Self { sandboxes: Sandboxes::new(port.clone(), Arc::new(blobs.clone())), port, blobs, scope }
     }
 
-    fn needs(&self) -> Needs {
+    pub(crate) fn needs(&self) -> Needs {
         Needs {
             scope: self.scope.clone(),
             run: RunId::new("run_000001").unwrap(),
@@ -46,7 +57,7 @@ impl Bench {
         }
     }
 
-    async fn allocate(&self) -> Result<SandboxLease, SandboxesError> {
+    pub(crate) async fn allocate(&self) -> Result<SandboxLease, SandboxesError> {
         let manifest = self.sandboxes.measure().await.unwrap();
         Ok(self.sandboxes.allocate(self.needs(), &manifest).await?.receipt)
     }
@@ -77,19 +88,64 @@ impl Bench {
         number: u32,
         volumes: Vec<VolumeMount>,
     ) -> Result<(), SandboxesError> {
-        let command = NamedCommand {
-            gate: "unit".parse().unwrap(),
-            effect: format!("run_000001.call.{number}").parse().unwrap(),
-            tree: batch.tree,
-            argv: vec!["check".to_owned()],
-            environment: Vec::new(),
-            workdir: None,
-            limits: LIMITS,
-            volumes,
-            outputs: Vec::new(),
-        };
+        let command = NamedCommand { volumes, ..command(batch.tree, number) };
         let (_handle, abort) = AbortHandle::new();
         self.sandboxes.execute(lease, batch, command, abort).await.map(|_| ())
+    }
+}
+
+fn command(tree: Digest, number: u32) -> NamedCommand {
+    NamedCommand {
+        gate: "unit".parse().unwrap(),
+        effect: format!("run_000001.call.{number}").parse().unwrap(),
+        tree,
+        argv: vec!["check".to_owned()],
+        environment: Vec::new(),
+        workdir: None,
+        limits: LIMITS,
+        volumes: Vec::new(),
+        outputs: Vec::new(),
+        tap: None,
+    }
+}
+
+/// Both streams of a command that goes on are seen, as far as they arrive, and end with it.
+#[test]
+fn what_arrives_is_seen_before_the_command_has_ended() {
+    let outcome = Outcome { stderr: b"\x1b[1mwarning\n".to_vec(), ..Outcome::passes() };
+    let bytes = outcome.travelling().len();
+    for (fault, seen_of_it) in [
+        (None, vec!["ok\n", "\u{fffd}[1mwarning\n"]),
+        (Some(SandboxFault::CutAt(5 + 3 + 5 + 4)), vec!["ok\n", "\u{fffd}[1m"]),
+        (Some(SandboxFault::CutAt(bytes - 1)), vec!["ok\n", "\u{fffd}[1mwarning\n"]),
+    ] {
+        simulate(async {
+            let bench = Bench::of(outcome.clone().after(DurationMs::new(500)));
+            let lease = bench.allocate().await.unwrap();
+            let batch = bench.batch("one\n").await;
+            let ((tap, mut watcher), (_handle, abort)) = (Tap::new(), AbortHandle::new());
+            let command = NamedCommand { tap: Some(tap), ..command(batch.tree, 1) };
+            if let Some(fault) = fault {
+                bench.port.plan(Verb::Execute, 0, fault);
+            }
+            let running = bench.sandboxes.execute(&lease, batch, command, abort);
+            tokio::pin!(running);
+            let mut texts = Vec::new();
+            while texts.len() < 2 {
+                tokio::select! {
+                    biased;
+                    ended = &mut running => panic!("{texts:?} is all that was seen before {ended:?}"),
+                    sight = watcher.next() => match sight {
+                        Some(Sight::Text { text, .. }) => texts.push(text),
+                        other => panic!("{other:?}"),
+                    },
+                }
+            }
+            assert_eq!(texts, seen_of_it);
+            let observed = running.await.unwrap();
+            assert_eq!((observed.stdout.head, observed.stderr.head), (texts[0].clone(), texts[1].clone()));
+            assert_eq!(watcher.next().await, None);
+        });
     }
 }
 
@@ -199,5 +255,36 @@ fn a_command_is_refused_a_volume_that_its_sandbox_was_made_without() {
             assert_eq!(refused.unwrap_err().code(), "SANDBOX_VOLUME_MISSING");
         }
         assert_eq!(bench.port.executed().len(), 2);
+    });
+}
+
+/// Whatever a backend could do: under the profile nothing is exposed without a grant, nor by a backend without previews.
+// proves E-I13 C12
+// break crates/control-plane/sandboxes/src/preview.rs: `if policy.grant.is_none() {` -> `if false {`
+#[test]
+fn nothing_is_exposed_without_a_grant_whatever_the_backend_could_do() {
+    simulate(async {
+        let bench = Bench::new();
+        let Document::Profile(profile) = builtin::SECURE_GENERATION_V1.parse().unwrap() else { panic!() };
+        let required = profile.spec.required.preview;
+        let lease = bench.allocate().await.unwrap();
+        let receipt = ReceiptId::new("apr_000001").unwrap();
+        for preview in [Preview::Disabled, Preview::Authenticated] {
+            bench.port.alter_manifest(|manifest| manifest.preview = preview);
+            let ask =
+                |grant| bench.sandboxes.expose_preview(required, &lease, PreviewPolicy { port: 80, grant });
+            assert_eq!(ask(None).await.unwrap_err().code(), "PREVIEW_DENIED", "{preview:?}");
+            let granted = ask(Some(receipt.clone())).await;
+            assert_eq!(granted.is_ok(), preview == Preview::Authenticated, "{preview:?}");
+        }
+        let PreviewGrant { port, .. } = bench
+            .sandboxes
+            .expose_preview(required, &lease, PreviewPolicy { port: 80, grant: Some(receipt) })
+            .await
+            .unwrap();
+        let grant = PreviewGrant { incarnation: lease.incarnation.clone(), lease: lease.lease.clone(), port };
+        let kept = bench.sandboxes.revoke_preview(&lease, &grant).await.unwrap();
+        assert!(bench.blobs.get(&bench.scope, kept.digest, ByteCount::new(1 << 10)).await.is_ok());
+        assert!(!kept.receipt.was_exposed);
     });
 }

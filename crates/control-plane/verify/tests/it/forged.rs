@@ -317,6 +317,7 @@ async fn a_partial_revision_that_is_told_as_eligible_is_refuted() {
 
 // proves E-A14
 // break crates/control-plane/verify/src/sandboxes.rs: `if !receipt.is_proof() {` -> `if false {`
+// break crates/control-plane/verify/src/sandboxes.rs: `if held.backend != pins.backend {` -> `if false {`
 #[tokio::test]
 async fn receipts_and_manifests_that_prove_nothing_are_refuted() {
     let forger = Forger::new();
@@ -344,6 +345,16 @@ async fn receipts_and_manifests_that_prove_nothing_are_refuted() {
             })
             .await;
     }
+    let mut elsewhere = forger.kept(&of("lease.allocated")["manifest"]).await;
+    elsewhere["backendId"] = json!("other");
+    let elsewhere = forger.keep(&elsewhere).await.to_string();
+    forger
+        .expect("another backend than the run's", CheckId::Sandboxes, "lease.allocated", |records| {
+            let at = nth(records, "lease.allocated", 0);
+            records[at]["body"]["backend"] = "other".into();
+            records[at]["body"]["manifest"] = elsewhere.into();
+        })
+        .await;
     forger
         .expect("the lease of another run", CheckId::Sandboxes, "lease.allocated", |records| {
             let at = nth(records, "lease.allocated", 0);

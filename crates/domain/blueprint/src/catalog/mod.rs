@@ -54,7 +54,7 @@ pub struct CatalogCommand {
     /// What one execution costs the run.
     #[serde(rename = "costMicroUsd")]
     pub cost: MicroUsd,
-    /// The files that are kept from its workspace after it ended.
+    /// The files and directories that are kept from its workspace after it ended.
     pub outputs: Vec<CommandOutput>,
     /// Directories of the base revision that are mounted read-only below `/fixtures`.
     pub fixtures: Vec<CommandFixture>,

@@ -1,4 +1,4 @@
-use ambit_ids::{Digest, GateId, MicroUsd, VolumeMount, VolumeName, limits};
+use ambit_ids::{CommandSize, Digest, GateId, MicroUsd, VolumeMount, VolumeName, limits};
 
 use super::environment::read_environment;
 use super::{
@@ -68,7 +68,7 @@ fn read_command(cursor: &Cursor<'_>, ids: &mut Distinct<GateId>) -> Read<Catalog
         .transpose();
     let verdict = fields.required("verdict").and_then(|c| c.word());
     fields.finish()?;
-    Ok(CatalogCommand {
+    let command = CatalogCommand {
         id: id?,
         summary: summary?,
         argv: argv?,
@@ -81,6 +81,18 @@ fn read_command(cursor: &Cursor<'_>, ids: &mut Distinct<GateId>) -> Read<Catalog
         fixtures: fixtures?.unwrap_or_default(),
         volumes: volumes?.unwrap_or_default(),
         verdict: verdict?,
+    };
+    check_size(cursor, &command)?;
+    Ok(command)
+}
+
+/// Each word has a limit of its own, and so have all of them together: no kernel starts a program with more.
+fn check_size(cursor: &Cursor<'_>, command: &CatalogCommand) -> Read<()> {
+    let variables = command.environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let size = CommandSize::of(command.argv.iter().map(String::as_str), variables);
+    size.check().map_err(|error| {
+        let help = "put what is long into a file of the workspace";
+        cursor.refuse(Finding::new(ProblemCode::OutOfRange, error.to_string(), "").with_help(help))
     })
 }
 

@@ -32,7 +32,7 @@ fn command() -> Value {
             ("workdir", path(), "The working directory within the workspace; its top if left out."),
             ("costUsd", dollars(), "What one execution costs the run, in US dollars; 0 if left out."),
             ("costMicroUsd", micro_dollars(), "The same in micro-dollars, in its place."),
-            ("outputs", list(&output(), 0, 64), "Files that are kept from its workspace."),
+            ("outputs", list(&output(), 0, 64), "Files and directories that are kept from its workspace."),
             ("fixtures", list(&fixture(), 0, 64), "Synthetic data, mounted read-only below /fixtures."),
             (
                 "volumes",
@@ -78,7 +78,21 @@ fn resources() -> Value {
 }
 
 fn output() -> Value {
-    object(&[("path", path(), "Where."), ("maxKib", integer(1, 64 << 10), "The largest that is kept.")], &[])
+    object(
+        &[
+            ("path", path(), "Where."),
+            (
+                "maxKib",
+                integer(1, 64 << 10),
+                "The largest that is kept; of a directory, all its files together.",
+            ),
+        ],
+        &[(
+            "maxEntries",
+            integer(1, limits::OUTPUT_DIRECTORY_ENTRIES.into()),
+            "Says that it is a directory, and how many entries it may have below it.",
+        )],
+    )
 }
 
 fn fixture() -> Value {

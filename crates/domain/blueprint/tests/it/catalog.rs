@@ -81,6 +81,15 @@ fn a_command_is_arguments_and_never_a_line_of_shell() {
 }
 
 #[test]
+fn a_command_that_no_kernel_would_start_is_refused_as_a_whole() {
+    let argv = "[python3, -m, unittest, tests.protected.test_idempotency]";
+    let words =
+        |count: usize| edited(text(), argv, &format!("[{}]", vec!["x".repeat(4000); count].join(", ")));
+    assert_eq!(read(&words(28)).spec.commands[0].argv.len(), 28);
+    assert_eq!(codes(&words(29)), [ProblemCode::OutOfRange]);
+}
+
+#[test]
 fn an_environment_loads_no_code_and_holds_no_secret() {
     let variable = "PYTHONDONTWRITEBYTECODE: \"1\"";
     for name in ["LD_PRELOAD", "API_TOKEN", "CLIENT_SECRET", "DB_PASSWORD", "SSH_KEY", "path", "A-B"] {
@@ -115,6 +124,22 @@ fn what_a_command_may_use_is_bounded() {
     }
 }
 
+/// A directory is an output with a bound more, and what has none reads and writes as it did before.
+#[test]
+fn a_directory_is_an_output_that_says_how_many_entries_it_may_have() {
+    let file = read(text());
+    assert_eq!(file.spec.commands[0].outputs[0].max_entries, None);
+    let output = "- {path: reports/unit.xml, maxKib: 64}";
+    let directory = read(&edited(text(), output, "- {path: reports, maxKib: 64, maxEntries: 1024}"));
+    assert_eq!(directory.spec.commands[0].outputs[0].max_entries, Some(1024));
+    let written = |catalog| serde_json::to_value(catalog).unwrap()["spec"]["commands"][0]["outputs"].clone();
+    assert_eq!(written(&file), serde_json::json!([{"path": "reports/unit.xml", "maxKib": 64}]));
+    assert_eq!(
+        written(&directory),
+        serde_json::json!([{"path": "reports", "maxKib": 64, "maxEntries": 1024}])
+    );
+}
+
 #[test]
 fn files_and_names_of_a_command_are_checked() {
     let output = "- {path: reports/unit.xml, maxKib: 64}";
@@ -125,6 +150,8 @@ fn files_and_names_of_a_command_are_checked() {
         (output, "- {path: .git/config, maxKib: 64}", ProblemCode::Malformed),
         (output, "- {path: reports/unit.xml, maxKib: 65537}", ProblemCode::OutOfRange),
         (output, "- {path: a, maxKib: 1}\n        - {path: a, maxKib: 2}", ProblemCode::DuplicateId),
+        (output, "- {path: reports, maxKib: 64, maxEntries: 0}", ProblemCode::OutOfRange),
+        (output, "- {path: reports, maxKib: 64, maxEntries: 1025}", ProblemCode::OutOfRange),
         (fixture, "- {name: ../tenants, from: tests}", ProblemCode::Malformed),
         (fixture, "- {name: tenants, from: /srv/data}", ProblemCode::Malformed),
         (fixture, "- {name: a, from: b}\n        - {name: a, from: c}", ProblemCode::DuplicateId),

@@ -93,9 +93,9 @@ fn a_document_that_would_not_fit_in_canonical_form_is_refused() {
     let argument = |size: usize| format!("\n        - |2\n          x{}          x", "\n".repeat(size));
     let catalog = sample(DocumentKind::NamedCommandCatalog);
     let command = catalog.split("  commands:\n").nth(1).unwrap();
-    let commands: String = (0..4)
+    let commands: String = (0..9)
         .map(|at| {
-            let argv: String = (0..60).map(|_| argument(4000)).collect();
+            let argv: String = (0..27).map(|_| argument(4000)).collect();
             let command = edited(command, "unit.todo-idempotency", &format!("unit.{at}"));
             let end = command.find("      image:").unwrap();
             let start = command.find("argv: ").unwrap();

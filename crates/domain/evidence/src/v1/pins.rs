@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
 use ambit_ids::{
-    AgentId, BlueprintId, ByteCount, CaseId, Digest, DocumentName, DurationMs, GateId, MicroUsd, PathSet,
-    RevisionId, RunId, RunName, Scope, VolumeMount,
+    AgentId, BackendId, BlueprintId, ByteCount, CaseId, Digest, DocumentName, DurationMs, GateId, MicroUsd,
+    PathSet, RevisionId, RunId, RunName, Scope, VolumeMount,
 };
 use ambit_policy::LifecycleStage;
 use ambit_run::{
@@ -32,6 +32,8 @@ pub struct PinsV1 {
     pub profile_digest: Digest,
     pub catalog: Digest,
     pub image: Digest,
+    #[serde(skip_serializing_if = "is_embedded", default = "BackendId::embedded")]
+    pub backend: BackendId,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub volumes: Vec<VolumeMount>,
     pub paths: PathSet,
@@ -46,6 +48,11 @@ pub struct PinsV1 {
     pub request: Option<RequestV1>,
     #[serde(skip_serializing_if = "RulesV1::is_first", default)]
     pub rules: RulesV1,
+}
+
+/// Records named no backend while there was one only.
+fn is_embedded(backend: &BackendId) -> bool {
+    *backend == BackendId::embedded()
 }
 
 /// The rules by which a run judges proposals; left out where they are the first.
@@ -125,6 +132,7 @@ impl From<&Pins> for PinsV1 {
             profile_digest: pins.profile.digest,
             catalog: pins.catalog,
             image: pins.image,
+            backend: pins.backend.clone(),
             volumes: pins.volumes.clone(),
             paths: pins.paths.clone(),
             work: pins.work.clone(),
@@ -167,6 +175,7 @@ impl PinsV1 {
             profile: ProfilePin { name: self.profile, digest: self.profile_digest },
             catalog: self.catalog,
             image: self.image,
+            backend: self.backend,
             volumes: self.volumes,
             paths: self.paths,
             work: self.work,

@@ -238,7 +238,8 @@ proptest! {
 
     #[test]
     fn no_bytes_make_reading_panic(bytes in vec(any::<u8>(), 0..256)) {
-        prop_assert_eq!(code(&bytes), "ARTIFACTS_NOT_JSON");
+        // A single digit is JSON, and no document.
+        prop_assert_ne!(code(&bytes), "read");
     }
 
     #[test]

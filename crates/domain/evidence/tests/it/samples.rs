@@ -45,6 +45,7 @@ fn pins() -> Pins {
         profile: ProfilePin { name: "laptop-v1".parse().unwrap(), digest: digest("profile") },
         catalog: digest("catalog"),
         image: digest("image"),
+        backend: ambit_ids::BackendId::embedded(),
         volumes: Vec::new(),
         paths: PathSet(vec![PathPattern::new("src/**").unwrap()]),
         work: BTreeSet::from(["domain".to_owned()]),

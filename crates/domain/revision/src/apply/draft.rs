@@ -59,8 +59,11 @@ impl<'a> Draft<'a> {
     }
 
     /// Refuses a patch that leaves one of its files as it was.
-    pub(super) fn check_effects(&self, tree: &Tree) -> Result<(), PatchRefusal> {
-        let same = |path: &RepoPath| self.base.get(path) == tree.get(path);
+    pub(super) fn check_effects(
+        &self,
+        edits: &BTreeMap<RepoPath, Option<TreeFile>>,
+    ) -> Result<(), PatchRefusal> {
+        let same = |path: &RepoPath| self.base.get(path) == edits.get(path).and_then(Option::as_ref);
         let idle = |file: &&FilePatch| same(file.path()) && file.leaves().is_none_or(same);
         match self.patch.files().iter().find(idle) {
             Some(file) => Err(at(file.path(), Reason::NoEffect)),

@@ -1,6 +1,7 @@
 use memchr::memmem::Finder;
 
-use super::refusal::{Excerpt, Mismatch};
+use super::excerpt::Excerpt;
+use super::refusal::Mismatch;
 use super::text::Text;
 
 /// The most places that a refusal names.
@@ -263,8 +264,8 @@ mod tests {
         let text = Text::new(b"start\none\ntwo\nthe longest line\nthree\nend\n");
         let found = mismatch(&text, b"two\nthe longest line\nTHREE\nend\n", Some(1), 4);
         assert_eq!((found.hunk, found.line, found.candidates.as_slice()), (4, 5, &[3][..]));
-        assert_eq!(found.expected.unwrap().as_str(), "THREE\\n");
-        assert_eq!(found.found.unwrap().as_str(), "three\\n");
+        assert_eq!(found.expected.unwrap().text(), "THREE\n");
+        assert_eq!(found.found.unwrap().text(), "three\n");
         let beyond = mismatch(&text, b"end\nmore\n", Some(6), 1);
         assert_eq!((beyond.line, beyond.found), (7, None));
     }

@@ -2,6 +2,7 @@
 
 mod collision;
 mod draft;
+mod excerpt;
 mod headers;
 mod locate;
 mod narrow;
@@ -17,11 +18,12 @@ use ambit_ids::{Digest, RepoPath};
 use serde::{Deserialize, Serialize};
 
 use crate::Contents;
-use crate::diff::{Diff, DiffError, diff};
+use crate::diff::{Diff, DiffError, of_changes};
 use crate::patch::{FilePatch, PatchSet, PatchWarning};
 use crate::tree::{Change, FileKind, Tree, TreeFile};
 use draft::Draft;
-pub use refusal::{Effect, Excerpt, Mismatch, PatchRefusal, Reason};
+pub use excerpt::Excerpt;
+pub use refusal::{Effect, Mismatch, PatchRefusal, Reason};
 pub use view::{Judged, Listing, Outcome, Sight, View, ViewError, touched};
 
 /// A patch that was applied.
@@ -120,10 +122,11 @@ pub fn apply(
 fn forward(base: &Tree, patch: &PatchSet, contents: &Contents) -> Result<Applied, PatchRefusal> {
     headers::check(base, patch)?;
     let draft = Draft::of(base, patch, contents)?;
-    let tree = base.with(&draft.edits()).map_err(PatchRefusal::Tree)?;
-    draft.check_effects(&tree)?;
-    let changes = base.diff(&tree);
-    let canonical = canonical(base, &tree, contents, &draft.blobs)?;
+    let edits = draft.edits();
+    let tree = base.with(&edits).map_err(PatchRefusal::Tree)?;
+    draft.check_effects(&edits)?;
+    let changes = changes(base, edits);
+    let canonical = canonical(&changes, contents, &draft.blobs)?;
     Ok(Applied {
         tree,
         blobs: draft.blobs,
@@ -135,8 +138,18 @@ fn forward(base: &Tree, patch: &PatchSet, contents: &Contents) -> Result<Applied
     })
 }
 
-fn canonical(base: &Tree, tree: &Tree, old: &Contents, new: &Contents) -> Result<Diff, PatchRefusal> {
-    diff(base, tree, &|digest| new.get(digest).or_else(|| old.get(digest))).map_err(
+/// What differs from `base` to the tree with these edits. They are all that was done to it, so that no other path needs to
+/// be looked at.
+fn changes(base: &Tree, edits: BTreeMap<RepoPath, Option<TreeFile>>) -> Vec<Change> {
+    let changes = edits.into_iter().map(|(path, after)| {
+        let before = base.get(&path).copied();
+        Change { path, before, after }
+    });
+    changes.filter(|change| change.before != change.after).collect()
+}
+
+fn canonical(changes: &[Change], old: &Contents, new: &Contents) -> Result<Diff, PatchRefusal> {
+    of_changes(changes, &|digest| new.get(digest).or_else(|| old.get(digest))).map_err(
         |DiffError::ContentMissing { path, content }| PatchRefusal::At {
             path,
             reason: Reason::ContentMissing(content),

@@ -1,5 +1,6 @@
+use super::excerpt::Excerpt;
 use super::locate::{Found, SearchBudget};
-use super::refusal::{Excerpt, Reason};
+use super::refusal::Reason;
 use super::splice::Block;
 use super::text::Text;
 

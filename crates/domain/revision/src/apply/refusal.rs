@@ -3,6 +3,7 @@ use std::fmt;
 use ambit_ids::{Digest, RepoPath, limits};
 
 use super::HunkMatch;
+use super::excerpt::Excerpt;
 use crate::diff::Diff;
 use crate::patch::PatchWarning;
 use crate::tree::{Change, TreeError};
@@ -152,7 +153,7 @@ pub enum Reason {
         hunk: usize,
     },
     /// A line that a hunk names as standing above it does not stand in the file, or not in that order.
-    #[error("hunk {hunk} is to stand below the line \"{}\", which the file does not have there", line.as_str())]
+    #[error("hunk {hunk} is to stand below the line \"{line}\", which the file does not have there")]
     AnchorMissing {
         /// The hunk, counted from 1.
         hunk: usize,
@@ -207,38 +208,10 @@ pub struct Mismatch {
     pub candidates: Vec<usize>,
 }
 
-/// The start of a line, safe to show: what does not show is escaped, and a long line is cut.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Excerpt(String);
-
-/// How many bytes of a line an [`Excerpt`] covers.
-const EXCERPT_BYTES: usize = 120;
-
-impl Excerpt {
-    pub(super) fn of(line: &[u8]) -> Self {
-        let shown = &line[..line.len().min(EXCERPT_BYTES)];
-        let mut text = String::with_capacity(shown.len() + 2);
-        for chunk in shown.utf8_chunks() {
-            text.extend(chunk.valid().chars().flat_map(char::escape_debug));
-            text.extend(chunk.invalid().escape_ascii().map(char::from));
-        }
-        if shown.len() < line.len() {
-            text.push('…');
-        }
-        Self(text)
-    }
-
-    /// The text, with the escapes of a Rust string.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = |side: &Option<Excerpt>| {
-            side.as_ref().map_or_else(|| "the end".to_owned(), |line| format!("\"{}\"", line.as_str()))
+            side.as_ref().map_or_else(|| "the end".to_owned(), |line| format!("\"{line}\""))
         };
         let (expected, found) = (side(&self.expected), side(&self.found));
         write!(

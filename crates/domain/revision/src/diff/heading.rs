@@ -20,13 +20,24 @@ impl<'a> Headings<'a> {
     pub(super) fn above(&mut self, lines: &[&'a [u8]], end: usize) -> Option<String> {
         let is_heading = |line: &&[u8]| is_heading(line);
         let near = lines[self.searched..end].iter().rev().copied().find(is_heading).or(self.newest);
-        self.newest = near.or_else(|| self.above.take()?.rsplit(|byte| *byte == b'\n').find(is_heading));
+        self.newest = near.or_else(|| from_below(self.above.take()?).find(is_heading));
         self.searched = end;
         self.newest.map(|line| {
             let line = &line[..line.len().min(HEADING_BYTES)];
             String::from_utf8_lossy(line).trim_end_matches(char::REPLACEMENT_CHARACTER).trim_end().to_owned()
         })
     }
+}
+
+/// The lines of some bytes without their line feeds, the last one first.
+fn from_below(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(bytes);
+    std::iter::from_fn(move || {
+        let all = rest?;
+        let line_feed = memchr::memrchr(b'\n', all);
+        rest = line_feed.map(|at| &all[..at]);
+        Some(&all[line_feed.map_or(0, |at| at + 1)..])
+    })
 }
 
 /// A line that begins with a letter, `_` or `$` at its very start, as git takes it where no language is declared.

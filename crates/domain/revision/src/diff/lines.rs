@@ -6,6 +6,7 @@ use similar::{Algorithm, DiffOp, DiffTag, capture_diff, group_diff_ops};
 use crate::compare::LineCounts;
 use crate::diff::heading::Headings;
 use crate::diff::section::{HunkSection, LineSpan};
+use crate::lines::split;
 
 /// How many lines around a change a hunk shows.
 const CONTEXT_LINES: usize = 3;
@@ -31,10 +32,7 @@ struct Window<'a> {
 pub(super) fn write_hunks(before: &[u8], after: &[u8], text: &mut Vec<u8>) -> Vec<HunkSection> {
     let window = Window::of(before, after);
     let (old, new) = (split(window.before), split(window.after));
-    let mut numbers = BTreeMap::new();
-    let old_numbers = number(&old, &mut numbers);
-    let new_numbers = number(&new, &mut numbers);
-    let operations = compare(&window, &old_numbers, &new_numbers);
+    let operations = compare(&window, &old, &new);
     let mut headings = Headings::of(window.above);
     let mut hunks = Vec::new();
     for group in group_diff_ops(operations, CONTEXT_LINES) {
@@ -60,9 +58,12 @@ pub(super) fn write_hunks(before: &[u8], after: &[u8], text: &mut Vec<u8>) -> Ve
 }
 
 /// What leads from the lines of one side to those of the other.
-fn compare(window: &Window<'_>, old: &[usize], new: &[usize]) -> Vec<DiffOp> {
+fn compare(window: &Window<'_>, old: &[&[u8]], new: &[&[u8]]) -> Vec<DiffOp> {
     let (above, below) = (window.margin_above, window.margin_below);
     let (old_end, new_end) = (old.len() - below, new.len() - below);
+    let mut numbers = BTreeMap::new();
+    let old = number(&old[above..old_end], &mut numbers);
+    let new = number(&new[above..new_end], &mut numbers);
     let mut operations: Vec<DiffOp> = Vec::new();
     let mut add = |op: DiffOp| match (operations.last_mut(), op) {
         (Some(DiffOp::Equal { len, .. }), DiffOp::Equal { len: more, .. }) => *len += more,
@@ -71,11 +72,27 @@ fn compare(window: &Window<'_>, old: &[usize], new: &[usize]) -> Vec<DiffOp> {
     if above > 0 {
         add(DiffOp::Equal { old_index: 0, new_index: 0, len: above });
     }
-    capture_diff(Algorithm::Myers, old, above..old_end, new, above..new_end).into_iter().for_each(&mut add);
+    for op in capture_diff(Algorithm::Myers, &old[..], 0..old.len(), &new[..], 0..new.len()) {
+        add(below_margin(op, above));
+    }
     if below > 0 {
         add(DiffOp::Equal { old_index: old_end, new_index: new_end, len: below });
     }
     operations
+}
+
+/// An operation of what is compared, by the lines of the window, so many of which lie above.
+fn below_margin(mut op: DiffOp, above: usize) -> DiffOp {
+    match &mut op {
+        DiffOp::Equal { old_index, new_index, .. }
+        | DiffOp::Delete { old_index, new_index, .. }
+        | DiffOp::Insert { old_index, new_index, .. }
+        | DiffOp::Replace { old_index, new_index, .. } => {
+            *old_index += above;
+            *new_index += above;
+        }
+    }
+    op
 }
 
 fn write_group(group: &[DiffOp], old: &[&[u8]], new: &[&[u8]], text: &mut Vec<u8>) -> LineCounts {
@@ -101,10 +118,6 @@ fn write_lines(sign: u8, lines: &[&[u8]], text: &mut Vec<u8>) {
             text.extend_from_slice(NO_FINAL_LINE_FEED);
         }
     }
-}
-
-fn split(bytes: &[u8]) -> Vec<&[u8]> {
-    bytes.split_inclusive(|b| *b == b'\n').collect()
 }
 
 /// The lines as numbers, equal lines as equal ones, so that comparing two costs the same for long lines.

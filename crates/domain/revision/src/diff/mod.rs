@@ -75,17 +75,30 @@ pub fn diff<'c>(
     after: &Tree,
     content: &dyn Fn(&Digest) -> Option<&'c [u8]>,
 ) -> Result<Diff, DiffError> {
+    of_changes(&before.diff(after), content)
+}
+
+/// Tells the difference of two trees of which everything that differs is `changes`, sorted by path.
+pub(crate) fn of_changes<'c>(
+    changes: &[Change],
+    content: &dyn Fn(&Digest) -> Option<&'c [u8]>,
+) -> Result<Diff, DiffError> {
     let mut text = Vec::new();
     let (mut files, mut sections) = (Vec::new(), Vec::new());
-    for change in before.diff(after) {
+    for change in changes {
         let start = text.len();
-        let hunks = write_change(&change, content, &mut text)?;
+        let hunks = write_change(change, content, &mut text)?;
         let lines = hunks
             .as_ref()
             .map(|hunks| hunks.iter().fold(LineCounts::default(), |all, hunk| all.plus(hunk.lines)));
         let (path, text) = (change.path.clone(), start..text.len());
         sections.push(FileSection { path, text, hunks: hunks.unwrap_or_default() });
-        files.push(FileComparison { path: change.path, before: change.before, after: change.after, lines });
+        files.push(FileComparison {
+            path: change.path.clone(),
+            before: change.before,
+            after: change.after,
+            lines,
+        });
     }
     Ok(Diff { digest: Digest::of(&text), text, comparison: Comparison::of(files), sections })
 }

@@ -1,4 +1,4 @@
-use ambit_ids::{PathError, limits};
+use ambit_ids::{GivenPath, PathError, RepoPath, limits};
 
 /// Why bytes are not a patch that is understood as a whole. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,19 +62,17 @@ pub enum PatchFault {
     )]
     PrefixAmbiguous,
     /// A path is not within the project.
-    #[error(transparent)]
-    Path(PathError),
+    #[error("\"{0}\": {1}")]
+    Path(GivenPath, PathError),
     /// A path has a name that a patch may not use.
-    #[error(transparent)]
-    Name(NameFault),
+    #[error("\"{0}\": {1}")]
+    Name(GivenPath, NameFault),
     /// A path stands in two headers.
-    #[error("the patch has the same path twice; join its hunks under one header")]
-    DuplicatePath,
+    #[error("the patch has the path {0} twice; join its hunks under one header")]
+    DuplicatePath(RepoPath),
     /// The same file is changed, removed or renamed twice.
-    #[error(
-        "the patch changes, removes or renames the same file twice; join what becomes of it under one header"
-    )]
-    DuplicateSource,
+    #[error("the patch changes, removes or renames {0} twice; join what becomes of it under one header")]
+    DuplicateSource(RepoPath),
     /// A symbolic link.
     #[error(transparent)]
     Link(LinkFault),
@@ -271,6 +269,16 @@ impl NameFault {
 }
 
 impl PatchFault {
+    /// The path that is wrong, as text, where it is that.
+    #[must_use]
+    pub fn path(&self) -> Option<String> {
+        match self {
+            Self::Path(path, _) | Self::Name(path, _) => Some(path.to_string()),
+            Self::DuplicatePath(path) | Self::DuplicateSource(path) => Some(path.to_string()),
+            _ => None,
+        }
+    }
+
     /// The stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
@@ -286,10 +294,10 @@ impl PatchFault {
             Self::HeaderAmbiguous(_) => "PATCH_HEADER_AMBIGUOUS",
             Self::PathsDiffer => "PATCH_PATHS_DIFFER",
             Self::PrefixAmbiguous => "PATCH_PREFIX_AMBIGUOUS",
-            Self::Path(why) => why.code(),
-            Self::Name(why) => why.code(),
-            Self::DuplicatePath => "PATCH_DUPLICATE_PATH",
-            Self::DuplicateSource => "PATCH_DUPLICATE_SOURCE",
+            Self::Path(_, why) => why.code(),
+            Self::Name(_, why) => why.code(),
+            Self::DuplicatePath(_) => "PATCH_DUPLICATE_PATH",
+            Self::DuplicateSource(_) => "PATCH_DUPLICATE_SOURCE",
             Self::Link(fault) => fault.code(),
             Self::Submodule => "PATCH_SUBMODULE",
             Self::Mode(fault) => fault.code(),

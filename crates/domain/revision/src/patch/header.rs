@@ -97,19 +97,20 @@ impl Stated {
             let (path, prefix, operation) = self.rename()?;
             return Ok(Header { path, prefix, other: None, operation, names_sides, end });
         }
-        let (path, prefix) = self.path()?;
+        let (stated, prefix) = self.path()?;
+        let path = admit(&stated)?;
         let other = match (&prefix, &self.sides) {
             (Prefix::Either, Some((Side::Name(name), _) | (Side::Null, Side::Name(name)))) => {
                 Some(OtherReading::Whole(admit(name)?))
             }
             // Both names start alike, with what whoever strips a prefix takes for one.
-            (Prefix::Bare, _) => match path.as_slice() {
+            (Prefix::Bare, _) => match stated.as_slice() {
                 [b'a' | b'b', b'/', rest @ ..] => admit(rest).ok().map(OtherReading::Stripped),
                 _ => None,
             },
             _ => None,
         };
-        Ok(Header { path: admit(&path)?, prefix, other, operation: self.operation()?, names_sides, end })
+        Ok(Header { path, prefix, other, operation: self.operation()?, names_sides, end })
     }
 
     /// The path that a file is renamed to, and from which.

@@ -21,16 +21,18 @@ impl Once {
     /// before, and another the one that came there. Only the renames of git are the former in any order.
     pub(super) fn admit(&mut self, file: &FilePatch, is_in_order: bool) -> Result<(), PatchFault> {
         let is_rename = matches!(file.operation(), Operation::Rename { .. });
-        let came = file.reads().and_then(|path| self.filled.get(path));
-        if came.is_some_and(|was_in_order| !is_rename || is_in_order || *was_in_order) {
-            return Err(PatchFault::DuplicatePath);
+        let came = file.reads().and_then(|path| Some((path, self.filled.get(path)?)));
+        if let Some((path, was_in_order)) = came
+            && (!is_rename || is_in_order || *was_in_order)
+        {
+            return Err(PatchFault::DuplicatePath(path.clone()));
         }
         let fills = !matches!(file.operation(), Operation::Delete { .. });
         if fills && self.filled.insert(file.path().clone(), is_in_order).is_some() {
-            return Err(PatchFault::DuplicatePath);
+            return Err(PatchFault::DuplicatePath(file.path().clone()));
         }
         match file.reads() {
-            Some(path) if !self.read.insert(path.clone()) => Err(PatchFault::DuplicateSource),
+            Some(path) if !self.read.insert(path.clone()) => Err(PatchFault::DuplicateSource(path.clone())),
             Some(_) | None => Ok(()),
         }
     }

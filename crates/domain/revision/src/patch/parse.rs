@@ -7,6 +7,7 @@ use super::header::{self, Header};
 use super::outside::{Above, Outside, Start};
 use super::sections::{Section, Sections};
 use super::set::{Hunk, LineKind, Operation, PatchSet};
+use crate::lines::split;
 
 /// Understands a patch as a whole.
 ///
@@ -38,7 +39,7 @@ use super::set::{Hunk, LineKind, Operation, PatchSet};
 /// [`PatchError`] with the line and the first fault. Nothing of a patch with a fault is kept.
 pub fn parse(bytes: &[u8]) -> Result<PatchSet, PatchError> {
     admit(bytes).map_err(|fault| PatchError::at(0, fault))?;
-    let mut lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
+    let mut lines = split(bytes);
     let (mut outside, mut sections) = (Outside::default(), Sections::default());
     let (mut at, mut above) = (0, Above::Nothing);
     while let Some((start, form)) = outside.next(&mut lines, at, above)? {

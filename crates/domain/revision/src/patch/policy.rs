@@ -1,31 +1,40 @@
-use ambit_ids::RepoPath;
+use ambit_ids::{GivenPath, RepoPath};
 
 use super::fault::{NameFault, PatchFault};
 
 /// The path that a patch may touch under these bytes, by name alone.
 pub(super) fn admit(bytes: &[u8]) -> Result<RepoPath, PatchFault> {
+    let refused = |fault| PatchFault::Name(GivenPath::of(bytes), fault);
     if bytes.starts_with(b"//") || bytes.starts_with(b"\\\\") {
-        return Err(PatchFault::Name(NameFault::Share));
+        return Err(refused(NameFault::Share));
     }
     if bytes.contains(&b'\\') {
-        return Err(PatchFault::Name(NameFault::Backslash));
+        return Err(refused(NameFault::Backslash));
     }
-    let path = RepoPath::from_bytes(bytes).map_err(PatchFault::Path)?;
+    let path = RepoPath::from_bytes(bytes).map_err(|why| PatchFault::Path(GivenPath::of(bytes), why))?;
+    match name_fault(&path) {
+        None => Ok(path),
+        Some(fault) => Err(refused(fault)),
+    }
+}
+
+/// What is wrong with the name of a path that is within the project.
+fn name_fault(path: &RepoPath) -> Option<NameFault> {
     if !path.is_printable() {
-        return Err(PatchFault::Name(NameFault::Unprintable));
+        return Some(NameFault::Unprintable);
     }
-    if matches!(bytes, [letter, b':', ..] if letter.is_ascii_alphabetic()) {
-        return Err(PatchFault::Name(NameFault::Drive));
+    if matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic()) {
+        return Some(NameFault::Drive);
     }
     for component in path.components() {
         if component.ends_with(b".") || component.ends_with(b" ") {
-            return Err(PatchFault::Name(NameFault::Trailing));
+            return Some(NameFault::Trailing);
         }
         if is_windows_device(component) {
-            return Err(PatchFault::Name(NameFault::Reserved));
+            return Some(NameFault::Reserved);
         }
     }
-    Ok(path)
+    None
 }
 
 /// Whether Windows opens a device under this name. What follows a dot or a colon does not matter to it, nor do spaces
@@ -74,6 +83,25 @@ mod tests {
             assert_eq!(code(name.as_bytes()), "admitted", "{name}");
         }
         assert_eq!(code(b"caf\xe9"), "admitted");
+    }
+
+    #[test]
+    fn a_name_that_is_refused_is_told_as_it_was_given() {
+        let long = format!("{}/x", "d".repeat(4000));
+        for (name, told) in [
+            (&b"../x"[..], "\"../x\": the path has a `..` component"),
+            (b"a/..\0b", "\"a/..\\x00b\": the path holds a NUL byte"),
+            (b"a\x1b[2J ", "\"a\\x1b[2J \": the path holds a character that does not show"),
+            (b"a\\caf\xe9", "\"a\\\\caf\\xe9\": the path holds a backslash"),
+            (b"a ", "\"a \": the path has a component that ends with a dot or a space"),
+            (b"", "\"\": the path is empty"),
+        ] {
+            let fault = admit(name).unwrap_err();
+            assert_eq!(fault.to_string(), told);
+            assert!(told.starts_with(&format!("\"{}\":", fault.path().unwrap())), "{told}");
+        }
+        let fault = admit(long.as_bytes()).unwrap_err();
+        assert!(fault.path().unwrap().ends_with("d/x") && fault.to_string().len() < 400, "{fault}");
     }
 
     #[test]

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use ambit_ids::{ByteCount, Digest, limits};
 
-use super::encoding::{DirectoryEntry, EntryKind, encode};
+use super::encoding::{DirectoryEntry, EntryKind, EntryLine, encode};
 use super::entry::{EntryName, TreeFile};
 
 /// One directory with everything below it, and what can be told of it without walking it.
@@ -58,7 +58,7 @@ impl Directory {
     /// The directory of `entries`, which are sorted by the bytes of their names, each name once.
     pub(super) fn new(entries: Vec<(EntryName, Node)>) -> Result<Self, TreeLimit> {
         let extent = measure(&entries)?;
-        let object = encode(listed(&entries));
+        let object = encode(lines(&entries));
         Ok(Self { digest: Digest::of(&object), object_bytes: object.len(), entries, extent })
     }
 
@@ -88,16 +88,22 @@ impl Directory {
     }
 
     pub(super) fn object(&self) -> Vec<u8> {
-        encode(listed(&self.entries))
+        encode(lines(&self.entries))
     }
 
     pub(super) fn listing(&self) -> Vec<DirectoryEntry> {
-        listed(&self.entries).collect()
+        let entry = |EntryLine { name, kind, digest, size }: EntryLine<'_>| DirectoryEntry {
+            name: name.clone(),
+            kind,
+            digest,
+            size,
+        };
+        lines(&self.entries).map(entry).collect()
     }
 }
 
-fn listed(entries: &[(EntryName, Node)]) -> impl ExactSizeIterator<Item = DirectoryEntry> {
-    entries.iter().map(|(name, node)| node.listed_as(name.clone()))
+fn lines(entries: &[(EntryName, Node)]) -> impl ExactSizeIterator<Item = EntryLine<'_>> {
+    entries.iter().map(|(name, node)| node.line(name))
 }
 
 fn measure(entries: &[(EntryName, Node)]) -> Result<Extent, TreeLimit> {
@@ -125,12 +131,12 @@ fn measure(entries: &[(EntryName, Node)]) -> Result<Extent, TreeLimit> {
 }
 
 impl Node {
-    fn listed_as(&self, name: EntryName) -> DirectoryEntry {
+    fn line<'a>(&self, name: &'a EntryName) -> EntryLine<'a> {
         match self {
             Self::File(file) => {
-                DirectoryEntry { name, kind: file.kind.into(), digest: file.content, size: file.size }
+                EntryLine { name, kind: file.kind.into(), digest: file.content, size: file.size }
             }
-            Self::Directory(directory) => DirectoryEntry {
+            Self::Directory(directory) => EntryLine {
                 name,
                 kind: EntryKind::Directory,
                 digest: directory.digest,

@@ -38,6 +38,19 @@ pub enum TreeError {
 }
 
 impl TreeError {
+    /// The path that it is about, where it is about one.
+    #[must_use]
+    pub const fn path(&self) -> Option<&RepoPath> {
+        match self {
+            Self::Twice(path)
+            | Self::FileInTheWay(path)
+            | Self::DirectoryInTheWay(path)
+            | Self::Absent(path)
+            | Self::FileTooLarge { path, .. } => Some(path),
+            Self::Limit(_) => None,
+        }
+    }
+
     /// The stable code of this refusal.
     #[must_use]
     pub const fn code(&self) -> &'static str {
@@ -105,21 +118,19 @@ fn rebuild_directory(old: Option<&Directory>, edits: Vec<Edit<'_>>) -> Result<Di
             }
         }
     }
-    let mut entries = Vec::new();
-    for (name, node) in old.map_or(&[][..], Directory::entries) {
-        let kept = match named.remove(name.as_bytes()) {
-            None => Some(node.clone()),
-            Some(edits) => edit_name(Some(node), edits)?,
-        };
-        entries.extend(kept.map(|node| (name.clone(), node)));
-    }
-    let before = entries.len();
+    let mut left = old.map_or(&[][..], Directory::entries);
+    let mut entries = Vec::with_capacity(left.len() + named.len());
     for (name, edits) in named {
-        entries.extend(edit_name(None, edits)?.map(|node| (EntryName::of_component(name), node)));
+        let above;
+        (above, left) = left.split_at(left.partition_point(|(other, _)| other.as_bytes() < name));
+        entries.extend_from_slice(above);
+        let here = left.first().filter(|(other, _)| other.as_bytes() == name);
+        left = &left[usize::from(here.is_some())..];
+        let becomes = edit_name(here.map(|(_, node)| node), edits)?;
+        let name = || here.map_or_else(|| EntryName::of_component(name), |(name, _)| name.clone());
+        entries.extend(becomes.map(|node| (name(), node)));
     }
-    if entries.len() > before {
-        entries.sort_by(|(one, _), (other, _)| one.cmp(other));
-    }
+    entries.extend_from_slice(left);
     Ok(Directory::new(entries)?)
 }
 

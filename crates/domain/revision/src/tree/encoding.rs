@@ -93,17 +93,25 @@ impl EntryKind {
 /// About as long as an entry is; only so much room is made for each.
 const ENTRY_BYTES: usize = 112;
 
+/// What the line of an entry says.
+pub(super) struct EntryLine<'a> {
+    pub(super) name: &'a EntryName,
+    pub(super) kind: EntryKind,
+    pub(super) digest: Digest,
+    pub(super) size: ByteCount,
+}
+
 /// The object of a directory with these entries, which are sorted by name, each name once.
-pub(super) fn encode(entries: impl ExactSizeIterator<Item = DirectoryEntry>) -> Vec<u8> {
+pub(super) fn encode<'a>(entries: impl ExactSizeIterator<Item = EntryLine<'a>>) -> Vec<u8> {
     let mut object = Vec::with_capacity(DIRECTORY_HEADER.len() + entries.len() * ENTRY_BYTES);
     object.extend_from_slice(DIRECTORY_HEADER);
-    for entry in entries {
-        let name = entry.name.as_bytes();
-        object.extend_from_slice(entry.kind.word().as_bytes());
+    for EntryLine { name, kind, digest, size } in entries {
+        let name = name.as_bytes();
+        object.extend_from_slice(kind.word().as_bytes());
         object.push(b' ');
-        push_hexadecimal(&mut object, &entry.digest);
+        object.extend_from_slice(&digest.hex_digits());
         object.push(b' ');
-        push_decimal(&mut object, entry.size.get());
+        push_decimal(&mut object, size.get());
         object.push(b' ');
         push_decimal(&mut object, name.len() as u64);
         object.push(b' ');
@@ -111,15 +119,6 @@ pub(super) fn encode(entries: impl ExactSizeIterator<Item = DirectoryEntry>) -> 
         object.push(b'\n');
     }
     object
-}
-
-fn push_hexadecimal(object: &mut Vec<u8>, digest: &Digest) {
-    let mut digits = [0; 64];
-    for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(digest.as_bytes()) {
-        let (high, low) = (byte >> 4, byte & 15);
-        *pair = [HEXADECIMAL[usize::from(high)], HEXADECIMAL[usize::from(low)]];
-    }
-    object.extend_from_slice(&digits);
 }
 
 fn push_decimal(object: &mut Vec<u8>, mut number: u64) {
@@ -191,8 +190,6 @@ fn decimal(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
-
 fn hexadecimal(digits: &[u8]) -> Option<Digest> {
     let (pairs, []) = digits.as_chunks::<2>() else { return None };
     let mut bytes = [0; 32];
@@ -234,7 +231,16 @@ mod tests {
             entry(EntryKind::File, b"a.txt"),
             entry(EntryKind::Link, b"caf\xe9"),
         ];
-        encode(entries.into_iter())
+        encoded(&entries)
+    }
+
+    fn encoded(entries: &[DirectoryEntry]) -> Vec<u8> {
+        encode(entries.iter().map(|DirectoryEntry { name, kind, digest, size }| EntryLine {
+            name,
+            kind: *kind,
+            digest: *digest,
+            size: *size,
+        }))
     }
 
     #[test]
@@ -242,7 +248,7 @@ mod tests {
         let entries = decode_directory(&sample()).unwrap();
         assert_eq!(entries.len(), 4);
         assert_eq!(entries[0].name.as_bytes(), b"A b\nc");
-        assert_eq!(encode(entries.into_iter()), sample());
+        assert_eq!(encoded(&entries), sample());
         assert_eq!(decode_directory(DIRECTORY_HEADER).unwrap(), Vec::new());
     }
 
@@ -283,7 +289,7 @@ mod tests {
             object[at % length] = byte;
             object.truncate(length - cut % 3);
             if let Ok(entries) = decode_directory(&object) {
-                proptest::prop_assert_eq!(encode(entries.into_iter()), object);
+                proptest::prop_assert_eq!(encoded(&entries), object);
             }
         }
     }

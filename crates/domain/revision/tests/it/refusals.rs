@@ -169,8 +169,8 @@ fn a_mismatch_says_where_it_parts_and_shows_it_safely() {
         panic!("not a mismatch")
     };
     assert_eq!((path.to_string().as_str(), mismatch.hunk, mismatch.line), ("a.txt", 1, 4));
-    assert_eq!(mismatch.expected.as_ref().unwrap().as_str(), "four\\n");
-    assert_eq!(mismatch.found.as_ref().unwrap().as_str(), "four \\u{1b}[31m\\n");
+    assert_eq!(mismatch.expected.as_ref().unwrap().text(), "four\n");
+    assert_eq!(mismatch.found.as_ref().unwrap().text(), "four \x1b[31m\n");
     assert_eq!(mismatch.candidates, [3]);
     let text = base.apply(patch.as_bytes()).map(|_| ()).map_err(|refused| match refused {
         Refused::Apply(refusal) => refusal.to_string(),

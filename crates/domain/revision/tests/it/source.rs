@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use ambit_ids::RepoPath;
-use ambit_revision::{Applied, Contents, FileKind, PatchError, PatchRefusal, Tree, TreeFile, apply, parse};
+use ambit_revision::{
+    Applied, Contents, FileKind, PatchError, PatchRefusal, Tree, TreeFile, apply, diff, parse,
+};
 
 /// A tree with the contents of its files.
 #[derive(Clone, Debug)]
@@ -51,9 +53,15 @@ impl Source {
         )
     }
 
+    /// Applies a patch. Whatever it is, what it tells of its effect is what comparing the two trees tells.
     pub(crate) fn apply(&self, patch: &[u8]) -> Result<Applied, Refused> {
         let patch = parse(patch).map_err(Refused::Parse)?;
-        apply(&self.tree, &self.tree.digest(), &patch, &self.contents).map_err(Refused::Apply)
+        let applied =
+            apply(&self.tree, &self.tree.digest(), &patch, &self.contents).map_err(Refused::Apply)?;
+        assert_eq!(applied.changes, self.tree.diff(&applied.tree));
+        let read = |digest: &_| applied.blobs.get(digest).or_else(|| self.contents.get(digest));
+        assert_eq!(applied.canonical, diff(&self.tree, &applied.tree, &read).unwrap());
+        Ok(applied)
     }
 
     /// The code under which a patch is refused, or `applied`.
@@ -64,7 +72,7 @@ impl Source {
     /// The source after a patch was applied to this one.
     pub(crate) fn after(&self, applied: &Applied) -> Self {
         let mut contents = self.contents.clone();
-        contents.extend(applied.blobs.iter().map(|(_, bytes)| bytes.to_vec()));
+        contents.include(&applied.blobs);
         Self { tree: applied.tree.clone(), contents }
     }
 

@@ -74,6 +74,7 @@ pub(crate) fn pins() -> Pins {
         profile: ProfilePin { name: DocumentName::new("laptop-v1").unwrap(), digest: digest("profile") },
         catalog: digest("catalog"),
         image: digest("image"),
+        backend: ambit_ids::BackendId::embedded(),
         volumes: Vec::new(),
         paths: PathSet(vec![PathPattern::new("**").unwrap()]),
         work: names(&["domain", "tests"]),

@@ -164,6 +164,7 @@ impl Bench {
             limits: ROOMY,
             volumes: Vec::new(),
             outputs: Vec::new(),
+            tap: None,
         }
     }
 
@@ -226,5 +227,5 @@ pub(super) fn never() -> AbortSignal {
 /// An output that a command declares.
 #[must_use]
 pub(super) fn declared(at: &str, limit: u64) -> DeclaredOutput {
-    DeclaredOutput { path: path(at), limit: ByteCount::new(limit) }
+    DeclaredOutput { path: path(at), limit: ByteCount::new(limit), entries: None }
 }

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use ambit_ids::{ByteCount, Digest, Scope};
-use ambit_ports::blobs::{BlobBatch, BlobError, BlobStore, BlobWriter, OneByOne};
+use ambit_ids::{ByteCount, Content, Digest, Scope};
+use ambit_ports::blobs::{BlobBatch, BlobError, BlobStore, BlobWriter, OneByOne, one_after_another};
 use async_trait::async_trait;
 use bytes::Bytes;
 
@@ -33,6 +33,15 @@ impl BlobStore for MemoryBlobs {
         let bytes = bytes.ok_or(BlobError::NotFound(digest))?;
         let found = ByteCount::new(bytes.len() as u64);
         if found > limit { Err(BlobError::TooLarge { digest, found, limit }) } else { Ok(bytes) }
+    }
+
+    async fn get_many(
+        &self,
+        scope: &Scope,
+        digests: &[Digest],
+        limit: ByteCount,
+    ) -> Vec<Result<Content, BlobError>> {
+        one_after_another(self, scope, digests, limit).await
     }
 
     async fn contains(&self, scope: &Scope, digest: Digest) -> Result<bool, BlobError> {

@@ -105,6 +105,63 @@ pub async fn the_file_system_is_reduced(bench: &Bench) {
     bench.destroy(&staged).await;
 }
 
+/// Nothing that tells about the host can be read below `/proc`, and what programs need to know of the machine can.
+pub async fn proc_tells_nothing_of_the_host(bench: &Bench) {
+    let staged = bench.staged("confinement-proc").await;
+    for file in [
+        "buddyinfo",
+        "cmdline",
+        "config.gz",
+        "consoles",
+        "diskstats",
+        "interrupts",
+        "iomem",
+        "ioports",
+        "kallsyms",
+        "kcore",
+        "key-users",
+        "keys",
+        "kmsg",
+        "latency_stats",
+        "modules",
+        "partitions",
+        "sched_debug",
+        "softirqs",
+        "sys/kernel/random/boot_id",
+        "timer_list",
+        "zoneinfo",
+    ] {
+        let said = bench.attempt(&staged, &["read", &format!("/proc/{file}")]).await;
+        assert!(["ok 0", "errno 2", "errno 13"].contains(&said.as_str()), "{file}: {said}");
+    }
+    for directory in ["acpi", "asound", "scsi"] {
+        let said = bench.attempt(&staged, &["list", &format!("/proc/{directory}")]).await;
+        assert!(said == "ok 0" || said == "errno 2", "{directory}: {said}");
+    }
+    for file in [
+        "cpuinfo",
+        "meminfo",
+        "stat",
+        "loadavg",
+        "uptime",
+        "version",
+        "filesystems",
+        "sys/vm/overcommit_memory",
+    ] {
+        let said = bench.attempt(&staged, &["read", &format!("/proc/{file}")]).await;
+        assert!(said.starts_with("ok ") && said != "ok 0", "{file}: {said}");
+    }
+    let said = bench.attempt(&staged, &["list", "/sys"]).await;
+    assert!(said == "ok 0" || said == "errno 2", "/sys: {said}");
+    for switch in
+        ["kernel/core_pattern", "vm/overcommit_memory", "net/ipv4/ip_forward", "kernel/random/boot_id"]
+    {
+        let place = format!("/proc/sys/{switch}");
+        bench.refused(&staged, &["path-call", "2", &place, "1"], &[EROFS, EACCES]).await;
+    }
+    bench.destroy(&staged).await;
+}
+
 /// The only network is the sandbox's own loopback.
 pub async fn there_is_no_way_out(bench: &Bench) {
     let staged = bench.staged("confinement-network").await;

@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use ambit_gates::{Ending, NotStarted};
-use ambit_ids::{Digest, limits};
-use ambit_ports::sandbox::BatchFileKind;
+use ambit_ids::{CommandSize, Digest, limits};
+use ambit_ports::sandbox::{BatchFileKind, NamedCommand};
 
 use super::Bench;
-use super::bench::path;
+use super::bench::{never, path};
 
 /// An exit code is told as it is, a signal as a signal, and neither as the other.
 pub async fn an_end_is_told_as_it_is(bench: &Bench) {
@@ -67,6 +67,61 @@ pub async fn what_cannot_start_says_why(bench: &Bench) {
     bench.destroy(&staged).await;
 }
 
+/// The largest command that is allowed is started, with every word of it, and a larger one is refused before anything is
+/// done for it.
+pub async fn the_largest_command_starts(bench: &Bench) {
+    let staged = bench.staged("endings-largest").await;
+    let bare = bench.command(&staged, &["environment"]);
+    let size = |command: &NamedCommand| {
+        let variables = command.environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        CommandSize::of(command.argv.iter().map(String::as_str), variables)
+    };
+    let overhead = CommandSize::of([""], []).bytes;
+    let room = limits::COMMAND_WORD_BYTES - size(&bare).bytes;
+    let with = |argv: Vec<String>, environment: Vec<(String, String)>| {
+        let argv = bare.argv.iter().cloned().chain(argv).collect();
+        NamedCommand { argv, environment, ..bare.clone() }
+    };
+    let variable = |bytes: usize| vec![("N".to_owned(), "v".repeat(bytes))];
+    let some = limits::COMMAND_WORDS - bare.argv.len();
+    let word_bytes = room / some - overhead;
+    for (what, fits, excess) in [
+        (
+            "one argument",
+            with(vec!["x".repeat(room - overhead)], vec![]),
+            with(vec!["x".repeat(room - overhead + 1)], vec![]),
+        ),
+        (
+            "one variable",
+            with(vec![], variable(room - overhead - 2)),
+            with(vec![], variable(room - overhead - 1)),
+        ),
+        (
+            "many words",
+            with(vec!["y".repeat(word_bytes); some], vec![]),
+            with(vec![String::new(); some + 1], vec![]),
+        ),
+    ] {
+        let given: String =
+            fits.environment.iter().map(|(name, value)| format!("{name}={value}\0")).collect();
+        let seen = bench.execute(&staged, fits).await;
+        assert_eq!(seen.ending, Ending::Exited { code: 0 }, "{what}");
+        assert!(bench.blob(seen.stdout.artifact).await.starts_with(given.as_bytes()), "{what}: not whole");
+        let refused = bench.port.execute_named(&staged.lease, excess, never()).await;
+        assert_eq!(refused.map_err(|error| error.code()), Err("COMMAND_TOO_LARGE"), "{what}");
+    }
+    for (argv, environment) in [
+        ("a\0b", vec![]),
+        ("a", vec![("N".to_owned(), "a\0b".to_owned())]),
+        ("a", vec![("N=M".to_owned(), String::new())]),
+    ] {
+        let refused =
+            bench.port.execute_named(&staged.lease, with(vec![argv.into()], environment), never()).await;
+        assert_eq!(refused.map_err(|error| error.code()), Err("COMMAND_MALFORMED"));
+    }
+    bench.destroy(&staged).await;
+}
+
 /// A child that holds the output open delays no answer and does not outlive it.
 pub async fn children_do_not_outlive_the_answer(bench: &Bench) {
     let staged = bench.staged("endings-children").await;
@@ -94,9 +149,12 @@ pub async fn there_is_nothing_to_wait_for(bench: &Bench) {
 /// Both ends of a stream are shown, and the whole of it is kept, byte by byte.
 pub async fn output_is_kept_whole(bench: &Bench) {
     let staged = bench.staged("endings-output").await;
-    let seen = bench.probe(&staged, &["say", "a\u{1b}[31mb"]).await.stdout;
-    assert_eq!((seen.head.as_str(), seen.truncated), ("a\u{fffd}[31mb", false));
-    assert_eq!(bench.blob(seen.artifact).await, "a\u{1b}[31mb");
+    // Colours, the title of a window, the short form of an escape, and text that runs backwards.
+    let obeyed = "a\u{1b}[31mb\u{1b}]0;c\u{7}\u{9b}2Jd\u{202e}e\u{2066}";
+    let seen = bench.probe(&staged, &["say", obeyed]).await.stdout;
+    let shown = "a\u{fffd}[31mb\u{fffd}]0;c\u{fffd}\u{fffd}2Jd\u{fffd}e\u{fffd}";
+    assert_eq!((seen.head.as_str(), seen.truncated), (shown, false));
+    assert_eq!(bench.blob(seen.artifact).await, obeyed);
 
     let count = 300_000;
     let seen = bench.probe(&staged, &["print", &count.to_string()]).await.stdout;

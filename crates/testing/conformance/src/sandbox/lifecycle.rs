@@ -1,18 +1,21 @@
 //! Allocation, staging, cancelling, destroying, and what each answers.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
 
 use ambit_gates::Ending;
 use ambit_ids::{Digest, LeaseId};
 use ambit_ports::AbortHandle;
 use ambit_ports::sandbox::{
     BatchFileKind, Cancellation, CapabilityManifest, FileBatch, Isolation, Lives, PreviewGrant,
-    PreviewPolicy, ProbeFamily, SandboxError,
+    PreviewPolicy, ProbeFamily, SandboxError, SandboxSpec,
 };
 use ambit_run::StopReason;
 
-use super::Bench;
 use super::bench::never;
+use super::gated::Gated;
+use super::{Bench, Staged};
 
 /// The manifest is complete and every claim rests on probes of all six families.
 pub async fn the_manifest_is_measured(bench: &Bench) {
@@ -79,6 +82,32 @@ pub async fn every_execution_starts_from_the_tree(bench: &Bench) {
     unknown.tree = Digest::of(b"a tree that nobody brought");
     let refused = bench.port.execute_named(&staged.lease, unknown.clone(), never()).await;
     assert!(matches!(refused, Err(SandboxError::TreeMissing(tree)) if tree == unknown.tree), "{refused:?}");
+    bench.destroy(&staged).await;
+}
+
+/// Bringing a tree that is given up halfway is in the way of nobody, and two that bring the same at once bring it once.
+pub async fn a_tree_arrives_whole_or_again(bench: &Bench) {
+    const PATIENCE: Duration = Duration::from_secs(20);
+    let gate = Gated::around(&bench.blobs);
+    let spec = SandboxSpec { blobs: Arc::new(gate.clone()), ..bench.spec("lifecycle-halfway") };
+    let lease = bench.port.allocate(spec).await.unwrap();
+    let tree = bench.batch().await.tree;
+    let bring = |batch| {
+        let (port, lease) = (Arc::clone(&bench.port), lease.clone());
+        tokio::spawn(async move { port.write_files(&lease, batch).await })
+    };
+    let given_up = bring(bench.batch().await);
+    gate.reached(1).await;
+    given_up.abort();
+    assert!(given_up.await.unwrap_err().is_cancelled());
+    let both = [bring(bench.batch().await), bring(bench.batch().await)];
+    tokio::time::timeout(PATIENCE, gate.reached(2)).await.expect("both begin where the first one ended");
+    gate.open();
+    for brought in both {
+        assert_eq!(brought.await.unwrap().expect("the tree arrives").tree, tree);
+    }
+    let staged = Staged { lease, tree };
+    assert_eq!(bench.probe(&staged, &["read", "/workspace/sub/file"]).await.stdout.head, "contentok 7\n");
     bench.destroy(&staged).await;
 }
 

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `exit CODE`, `signal NUMBER`, `sleep`, `spin` | ends so, or never |
 //! | `say TEXT`, `print COUNT` | writes the text, or so many `x`, to standard output |
+//! | `speak OUT ERR` | writes a text to each stream, and goes on until it is ended |
 //! | `environment`, `read PATH`, `list PATH` | writes its environment, a file, or the names in a directory |
 //! | `remove PATH` | takes the name of a file away |
 //! | `write PATH TEXT`, `link TO PATH`, `hardlink OLD PATH`, `fifo PATH`, `sparse PATH COUNT` | makes a file |
@@ -26,14 +27,19 @@
     reason = "a check fails by panicking, as any test does"
 )]
 
+pub mod answers;
 mod bench;
 mod blobs;
 pub mod confinement;
 pub mod endings;
+mod gated;
+pub mod hostile;
 pub mod lifecycle;
 pub mod limits;
 pub mod outputs;
+pub mod stores;
 pub mod volumes;
+pub mod watching;
 
 pub use bench::{Bench, BenchVolumes, Staged};
 pub use blobs::MemoryBlobs;

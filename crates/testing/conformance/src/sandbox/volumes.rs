@@ -113,7 +113,8 @@ pub async fn a_volume_is_executable_and_never_written(bench: &Bench) {
         }
     }
     says(bench, &staged, volumes, &["read", "/volumes/cargo/name"], "oneok 3\n").await;
-    let mounts = with(bench, &staged, volumes, &["read", "/proc/self/mountinfo"]).await.stdout.head;
+    let mounts = with(bench, &staged, volumes, &["read", "/proc/self/mountinfo"]).await.stdout.artifact;
+    let mounts = String::from_utf8(bench.blob(mounts).await.to_vec()).unwrap();
     let line = mounts.lines().find(|line| line.contains(" /volumes/cargo ")).expect("the mount is listed");
     for option in ["ro", "nosuid", "nodev"] {
         assert!(line.split([' ', ',']).any(|word| word == option), "{option}: {line}");

@@ -5,7 +5,7 @@ use ambit_ids::{
     BackendId, ByteCount, Digest, EffectKey, GateId, Incarnation, LeaseId, RepoPath, VolumeMount,
 };
 use ambit_ports::sandbox::{
-    BatchFileKind, FileReceipt, NamedCommand, SandboxError, SandboxLease, SandboxSpec,
+    BatchFileKind, FileReceipt, Maker, NamedCommand, SandboxError, SandboxLease, SandboxSpec,
 };
 use ambit_revision::{FileKind, Tree, TreeFile};
 use bytes::Bytes;
@@ -52,6 +52,7 @@ struct Life {
     trees: BTreeMap<Digest, BTreeMap<RepoPath, Bytes>>,
     running: u32,
     killed: watch::Sender<bool>,
+    maker: Maker,
 }
 
 /// The sandboxes that exist, and what was run in any of them.
@@ -79,7 +80,14 @@ impl Living {
             image: spec.image,
         };
         let (killed, _) = watch::channel(false);
-        let life = Life { lease: lease.clone(), spec, trees: BTreeMap::new(), running: 0, killed };
+        let life = Life {
+            lease: lease.clone(),
+            spec,
+            trees: BTreeMap::new(),
+            running: 0,
+            killed,
+            maker: Maker::Lives,
+        };
         self.lives.insert(id, life);
         lease
     }
@@ -89,10 +97,6 @@ impl Living {
             .get_mut(&lease.lease)
             .filter(|life| life.lease.incarnation == lease.incarnation)
             .ok_or_else(|| SandboxError::Gone(lease.lease.clone()))
-    }
-
-    pub(super) fn check(&mut self, lease: &SandboxLease) -> Result<(), SandboxError> {
-        self.life(lease).map(|_| ())
     }
 
     pub(super) fn spec(&mut self, lease: &SandboxLease) -> Result<SandboxSpec, SandboxError> {
@@ -151,6 +155,17 @@ impl Living {
         for lease in self.lives.keys().cloned().collect::<Vec<_>>() {
             self.remove(&lease);
         }
+    }
+
+    pub(super) fn orphan(&mut self) {
+        for life in self.lives.values_mut() {
+            life.maker = Maker::Gone;
+        }
+    }
+
+    /// Every sandbox, with what is known of whoever made it.
+    pub(super) fn makers(&self) -> Vec<(LeaseId, Maker)> {
+        self.lives.iter().map(|(lease, life)| (lease.clone(), life.maker)).collect()
     }
 
     pub(super) fn leases(&self) -> Vec<SandboxLease> {

@@ -42,6 +42,7 @@ pub fn honest_manifest(backend: &BackendId) -> CapabilityManifest {
             })
             .collect(),
         lacks: Vec::new(),
+        advisories: Vec::new(),
         environment: Digest::of(b"a simulated machine"),
         measured_at: EPOCH,
     }

@@ -22,14 +22,28 @@ pub enum SandboxFault {
     Unavailable,
     /// The machine fails.
     Stumbles,
+    /// The backend cannot be reached for once, and nothing is done.
+    Unreachable,
     /// It never answers and does nothing.
     Hangs,
     /// A command ran, and its end is not known.
     NoExit,
-    /// A command ran, and the answer never comes, not even after an abort.
+    /// It is done, and the answer never comes, not even after an abort.
     LosesReply,
-    /// The sandbox is gone before the command has ended.
+    /// It is done, and the connection breaks before the answer.
+    BreaksReply,
+    /// The sandbox is gone before the verb is asked for.
+    Vanished,
+    /// The sandbox is gone before the command has ended, or as soon as the verb is done.
     Vanishes,
+    /// Of the answer, as it travels, so many bytes arrive.
+    CutAt(usize),
+    /// A success that is made up when the time of the command is over.
+    MadeUp,
+    /// A success that is made up when the time of the command is over, and said to have taken none.
+    MadeUpInNoTime,
+    /// The answer of the time before comes again.
+    Repeats,
     /// It takes that long.
     Slow(DurationMs),
     /// The answer is about another life of the sandbox.
@@ -49,6 +63,7 @@ impl SandboxFault {
                 consequence: "nothing separates a run from its neighbours".to_owned(),
                 mend: "allow them".to_owned(),
             }]),
+            (Self::Unreachable, _) => SandboxError::Unreachable(std::io::Error::other("bad gateway")),
             _ => SandboxError::Io {
                 what: "what was planned".to_owned(),
                 source: std::io::Error::other("planned"),

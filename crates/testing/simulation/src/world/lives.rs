@@ -1,10 +1,11 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use ambit_ids::DurationMs;
+use ambit_ids::{DurationMs, GateId};
 use ambit_orchestrator::{DriveError, Observer, RunRef};
 use ambit_ports::agent::Agent;
 use ambit_ports::runtime::Clock as _;
+use ambit_ports::sandbox::Tap;
 use ambit_run::{Event, State};
 
 use super::World;
@@ -38,6 +39,10 @@ pub struct Quiet;
 
 impl Observer for Quiet {
     fn changed(&self, _: &State, _: &[Event]) {}
+
+    fn gate_begins(&self, _: &GateId) -> Option<Tap> {
+        None
+    }
 }
 
 /// Looks on and tells a closure.
@@ -46,6 +51,10 @@ pub struct Watch<F>(pub F);
 impl<F: Fn(&State, &[Event]) + Send + Sync> Observer for Watch<F> {
     fn changed(&self, state: &State, events: &[Event]) {
         (self.0)(state, events);
+    }
+
+    fn gate_begins(&self, _: &GateId) -> Option<Tap> {
+        None
     }
 }
 

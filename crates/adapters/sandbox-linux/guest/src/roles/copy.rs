@@ -76,7 +76,9 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
-    use crate::wire::TREE_NAME_BYTES;
+    use crate::wire::{Sizes, TREE_NAME_BYTES};
+
+    const NO_SIZE: Sizes = Sizes { disk_bytes: 0, disk_files: 0 };
 
     #[test]
     fn a_copy_has_what_the_tree_has_and_follows_nothing() {
@@ -91,7 +93,7 @@ mod tests {
         fs::set_permissions(tree_at.join("run"), fs::Permissions::from_mode(0o755)).unwrap();
         symlink("/etc", tree_at.join("link")).unwrap();
 
-        let mut volumes = Volumes { tree: [0; TREE_NAME_BYTES], disk_bytes: 0, disk_files: 0, declared: 0 };
+        let mut volumes = Volumes { tree: [0; TREE_NAME_BYTES], sizes: NO_SIZE, declared: 0 };
         volumes.tree.copy_from_slice(name.as_bytes());
         let (trees, to) = (fs::File::open(directory.path()).unwrap(), fs::File::open(&copy_at).unwrap());
         tree(&volumes, trees.as_fd(), to.as_fd()).unwrap();
@@ -105,8 +107,7 @@ mod tests {
     #[test]
     fn a_tree_that_is_not_there_or_too_deep_is_no_tree() {
         let directory = tempfile::tempdir().unwrap();
-        let mut volumes =
-            Volumes { tree: [b'b'; TREE_NAME_BYTES], disk_bytes: 0, disk_files: 0, declared: 0 };
+        let mut volumes = Volumes { tree: [b'b'; TREE_NAME_BYTES], sizes: NO_SIZE, declared: 0 };
         let trees = fs::File::open(directory.path()).unwrap();
         assert_eq!(tree(&volumes, trees.as_fd(), trees.as_fd()), Err(Errno::NOENT));
         volumes.tree = [b'c'; TREE_NAME_BYTES];

@@ -19,14 +19,17 @@ use crate::Step;
 use crate::roles::declared::Declared;
 use crate::roles::launcher::Launcher;
 use crate::roles::memory::Memory;
-use crate::roles::mounts::{self, Source};
+use crate::roles::mounts::{self, Source, attach};
+use crate::roles::notify::Questions;
 use crate::roles::raw::{self, Fresh};
 use crate::roles::root::{self, At};
 use crate::roles::supervisor::{PAUSE_US, Supervised, kill_the_rest};
-use crate::roles::volumes::{self, Mounted};
+use crate::roles::text::Text;
+use crate::roles::volumes::{self, Blank, Mounted};
 use crate::socket;
 use crate::wire::{
-    Ended, EndedBy, Execute, Failed, How, MESSAGE_BYTES, Message, Request, Response, Spawn, Volumes,
+    Ended, EndedBy, Execute, Failed, How, MESSAGE_BYTES, Message, Request, Response, Sizes, Spawn,
+    TREE_NAME_BYTES, Volumes,
 };
 
 /// The user and the group that every command has inside its sandbox.
@@ -103,6 +106,7 @@ struct Ready<'b> {
     /// Whether this process bounds the memory of the whole.
     counted: bool,
     children: OwnedFd,
+    blank: Option<Blank>,
     mounted: Option<Mounted>,
     launcher: Option<Launcher>,
 }
@@ -132,7 +136,7 @@ fn await_root<'b>(
     let mut declared = Declared::default();
     let mut brought = Ok(());
     loop {
-        let (len, [first, second, _]) = socket::receive(control, buffer)?;
+        let (len, [first, second, ..]) = socket::receive(control, buffer)?;
         if len == 0 {
             return Ok(None);
         }
@@ -155,6 +159,7 @@ fn await_root<'b>(
                     filter: filter_space,
                     counted: born.counted,
                     children,
+                    blank: None,
                     mounted: None,
                     launcher: None,
                 })));
@@ -178,7 +183,7 @@ fn obey(
     buffer: &mut [u8; MESSAGE_BYTES],
 ) -> Result<(), Errno> {
     loop {
-        let (len, [stdout, stderr, _]) = socket::receive(control, buffer)?;
+        let (len, [first, second, ..]) = socket::receive(control, buffer)?;
         if len == 0 {
             return Ok(());
         }
@@ -191,10 +196,19 @@ fn obey(
                 socket::send(control, &response, &[])?;
             }
             Request::Execute(command) => {
-                let (stdout, stderr) = (stdout.ok_or(Errno::BADMSG)?, stderr.ok_or(Errno::BADMSG)?);
+                let (stdout, stderr) = (first.ok_or(Errno::BADMSG)?, second.ok_or(Errno::BADMSG)?);
                 let ended = ready.execute(control, &command, &buffer[..len], stdout, stderr)?;
                 socket::send(control, &Response::Ended(ended), &[])?;
             }
+            Request::Tree(name) => {
+                // A workspace without its tree must not be taken for one with an empty tree.
+                if let Err(failed) = ready.keep(&name, first.ok_or(Errno::BADMSG)?) {
+                    return socket::send(control, &Response::Failed(failed), &[]);
+                }
+            }
+            // What comes of it shows when volumes are needed.
+            Request::Lay(sizes) => drop(ready.lay(sizes)),
+            Request::Prove { nonce } => socket::send(control, &Response::Proven { nonce }, &[])?,
             // The command had ended already when this was sent.
             Request::Stop => {}
             Request::Open(path) => ready.open(control, path)?,
@@ -236,10 +250,41 @@ impl Ready<'_> {
         {
             return Ok(mounted.copied);
         }
+        if self.mounted.is_some() {
+            self.finish()?;
+        }
+        self.lay(volumes.sizes)?;
+        let Some(blank) = self.blank.take() else { return Err(Errno::INVAL).at(Step::Volumes) };
+        let mounted = volumes::mount_tree(blank, volumes, self.trees.as_fd(), &self.declared)?;
+        let copied = mounted.copied;
+        self.mounted = Some(mounted);
+        if let Some(launcher) = &self.launcher {
+            // One that could not even begin has ended, and tells why once it is asked for its command.
+            let _ = launcher.confine();
+        }
+        Ok(copied)
+    }
+
+    /// Makes ready what does not depend on the tree of the next command.
+    fn lay(&mut self, sizes: Sizes) -> Result<(), Failed> {
+        let is_laid = self.blank.as_ref().is_some_and(|blank| blank.sizes == sizes);
+        if is_laid && self.launcher.is_some() {
+            return Ok(());
+        }
         self.finish()?;
-        let mounted = self.mounted.insert(volumes::mount_all(volumes, self.trees.as_fd(), &self.declared)?);
-        self.launcher = Some(Launcher::start(mounted, self.filter, self.counted)?);
-        Ok(mounted.copied)
+        self.blank = Some(Blank::lay(sizes)?);
+        self.launcher = Some(Launcher::start(self.filter)?);
+        Ok(())
+    }
+
+    /// Keeps a tree that others may be using as well.
+    fn keep(&self, name: &[u8; TREE_NAME_BYTES], tree: OwnedFd) -> Result<(), Failed> {
+        let name: Text<{ TREE_NAME_BYTES + 1 }> = core::str::from_utf8(name)
+            .map_err(|_| Errno::INVAL)
+            .and_then(|name| Text::format(format_args!("{name}")))
+            .at(Step::Workspace)?;
+        let tree = Source::Mount(tree).mount().at(Step::Workspace)?;
+        attach(tree.as_fd(), self.trees.as_fd(), name.as_c_str().at(Step::Workspace)?).at(Step::Workspace)
     }
 
     fn execute(
@@ -260,6 +305,7 @@ impl Ready<'_> {
             cpu_us: 0,
             disk_full: false,
             memory_refusals: 0,
+            signs: None,
         };
         if let Err(failed) = self.prepare(command.volumes) {
             return Ok(Ended { how: How::NotConfined(failed), ..ended });
@@ -267,7 +313,8 @@ impl Ready<'_> {
         let (Some(mut launcher), Some(volumes)) = (self.launcher.take(), &self.mounted) else {
             return Err(Errno::INVAL);
         };
-        let memory = self.counted.then(|| Memory::new(command.limits.data_bytes, launcher.listener()));
+        let memory = self.counted.then(|| Memory::new(command.limits.data_bytes));
+        let questions = Questions::new(launcher.listener(), memory);
         // A launcher that could not confine itself has ended, and tells why.
         let _ = launcher.launch(message, stdout.as_fd(), stderr.as_fd());
         drop((stdout, stderr));
@@ -276,13 +323,14 @@ impl Ready<'_> {
             children: self.children.as_fd(),
             main: launcher.pid,
             deadline_us: started_us.saturating_add(command.wall_ms.saturating_mul(1000)),
-            memory,
+            questions,
             volumes,
             disk_full: false,
             next_look_us: started_us.saturating_add(PAUSE_US),
         };
         (ended.how, ended.by, ended.killed) = supervised.until_ended()?;
-        ended.memory_refusals = supervised.memory.as_ref().map_or(0, Memory::refusals);
+        ended.memory_refusals = supervised.questions.memory().map_or(0, Memory::refusals);
+        ended.signs = supervised.questions.signs();
         ended.how = launcher.failure().unwrap_or(ended.how);
         ended.disk_full = supervised.disk_full;
         ended.wall_us = raw::monotonic_us().saturating_sub(started_us);
@@ -307,6 +355,9 @@ impl Ready<'_> {
             mounted.unmount().at(Step::Volumes)?;
             raw::remove_objects();
             raw::renew(Fresh::Ipc).at(Step::Ipc)?;
+        }
+        if let Some(blank) = self.blank.take() {
+            blank.unmount().at(Step::Volumes)?;
         }
         Ok(())
     }

@@ -4,9 +4,11 @@ use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use linux_raw_sys::general as sys;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsRawFd as _, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags, openat};
-use rustix::io::Errno;
+use rustix::io::{Errno, read, write};
+use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::roles::raw::{self, Fork};
 use crate::roles::sleepers::{fork_sleepers, sleep};
@@ -38,45 +40,73 @@ pub(super) fn hoard(way: &CStr, mebibytes: usize) -> Result<usize, Errno> {
     Ok(mebibytes)
 }
 
-/// Every one of some processes holds as much.
+/// Holds it, for long enough to be looked at.
+pub(super) fn hold(way: &CStr, mebibytes: usize) -> Result<usize, Errno> {
+    hoard(way, mebibytes).and_then(|_| stay())
+}
+
+/// Every one of some processes holds as much, all at the same time. Fails where one of them is ended.
 pub(super) fn each(way: &CStr, mebibytes: usize, processes: usize) -> Result<usize, Errno> {
+    let (holding, tell) = pipe_with(PipeFlags::CLOEXEC)?;
+    raw::block_signals()?;
+    let ended = raw::child_events()?;
     for _ in 0..processes {
         if let Fork::Child = raw::fork()? {
-            let _ = hoard(way, mebibytes).and_then(|_| sleep());
+            let _ = hoard(way, mebibytes).and_then(|_| write(&tell, &[1])).and_then(|_| sleep());
             raw::exit(1)
         }
     }
-    sleep()
+    let mut held = 0;
+    while held < processes {
+        let mut watched = [PollFd::new(&holding, PollFlags::IN), PollFd::new(&ended, PollFlags::IN)];
+        poll(&mut watched, None)?;
+        let [_, ended] = watched.map(|watched| !watched.revents().is_empty());
+        if ended {
+            return Err(Errno::CHILD);
+        }
+        held += read(&holding, &mut [0; 16])?;
+    }
+    stay()
 }
 
 /// One process holds it, and its children have it too.
 pub(super) fn together(way: &CStr, mebibytes: usize, processes: usize) -> Result<usize, Errno> {
     hoard(way, mebibytes)?;
     fork_sleepers(processes)?;
-    sleep()
+    stay()
 }
 
 /// Two processes have one memory.
 pub(super) fn borrowed(way: &CStr, mebibytes: usize) -> Result<usize, Errno> {
-    hoard(way, mebibytes)?;
-    // The parent waits for the end of the child, which works on the parent's stack and never ends by itself.
-    let flags = (sys::CLONE_VM | sys::CLONE_VFORK | sys::SIGCHLD) as usize;
-    raw::attempt(sys::__NR_clone, [flags, 0, 0, 0, 0])?;
-    sleep()
+    let (over, tell) = pipe_with(PipeFlags::CLOEXEC)?;
+    if let Fork::Parent(_) = raw::fork()? {
+        drop(tell);
+        return read(&over, &mut [0; 1]);
+    }
+    let held = hoard(way, mebibytes).and_then(|_| {
+        // The parent waits for the end of the child, which works on the parent's stack, so neither of them may return.
+        let flags = (sys::CLONE_VM | sys::CLONE_VFORK | sys::SIGCHLD) as usize;
+        raw::attempt(sys::__NR_clone, [flags, 0, 0, 0, 0])
+    });
+    if held == Ok(0) {
+        let _ = stay().and_then(|_| write(&tell, &[1])).and_then(|_| sleep());
+    }
+    raw::exit(1)
 }
 
 /// A process whose first thread has ended holds it.
 pub(super) fn headless(mebibytes: usize) -> Result<usize, Errno> {
     static MEBIBYTES: AtomicUsize = AtomicUsize::new(0);
     extern "C" fn go_on() -> ! {
-        let _ = hoard(c"read-only", MEBIBYTES.load(Ordering::Relaxed)).and_then(|_| sleep());
-        raw::exit(1)
+        raw::exit(u8::from(hold(c"read-only", MEBIBYTES.load(Ordering::Relaxed)).is_err()))
     }
     MEBIBYTES.store(mebibytes, Ordering::Relaxed);
-    if let Fork::Parent(_) = raw::fork()? {
-        return sleep();
-    }
-    raw::go_on_in_a_thread(go_on).map(|()| 0)
+    in_a_child(|| raw::go_on_in_a_thread(go_on).map(|()| 0))
+}
+
+/// Several looks long.
+fn stay() -> Result<usize, Errno> {
+    poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 300_000_000 }))
 }
 
 /// Maps a file so that writing would change it.
@@ -110,9 +140,13 @@ fn segment() -> Result<usize, Errno> {
     raw::attempt(sys::__NR_shmdt, [at, 0, 0, 0, 0])
 }
 
+/// Does something in a child, and fails where that ends in another way than well.
 fn in_a_child(what: impl Fn() -> Result<usize, Errno>) -> Result<usize, Errno> {
     match raw::fork()? {
         Fork::Child => raw::exit(u8::from(what().is_err())),
-        Fork::Parent(_) => rustix::process::wait(rustix::process::WaitOptions::empty()).map(|_| 0),
+        Fork::Parent(_) => match rustix::process::wait(rustix::process::WaitOptions::empty())? {
+            Some((_, status)) if status.exit_status() == Some(0) => Ok(0),
+            _ => Err(Errno::CHILD),
+        },
     }
 }

@@ -6,17 +6,18 @@
 use core::ffi::CStr;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, open, openat, openat2};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, open, openat2};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{DumpableBehavior, Pid, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use crate::Step;
+use crate::roles::landlock::Wall;
 use crate::roles::raw::{self, Fork, Strings};
 use crate::roles::root::At;
 use crate::roles::text::Text;
-use crate::roles::volumes::Mounted;
+use crate::roles::volumes;
 use crate::socket;
 use crate::wire::{Execute, Failed, How, MESSAGE_BYTES, Message, ProcessLimits, Request};
 
@@ -32,17 +33,21 @@ pub(crate) struct Launcher {
 }
 
 impl Launcher {
-    /// Starts one for these volumes. Where memory is `counted`, its filter asks.
-    pub(crate) fn start(volumes: &Mounted, filter: &[u8], counted: bool) -> Result<Self, Failed> {
+    /// Starts one, before it is known on which tree its command will run.
+    pub(crate) fn start(filter: &[u8]) -> Result<Self, Failed> {
         let (near, far) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .at(Step::Launcher)?;
         match raw::fork().at(Step::Launcher)? {
             Fork::Parent(pid) => Ok(Self { pid, socket: near, failure: None }),
             Fork::Child => {
                 drop(near);
-                let confined = confine(volumes, filter, counted).and_then(|listener| {
-                    if counted { tell(far.as_fd(), listener).at(Step::Filter) } else { Ok(()) }
+                let begun = begin().and_then(|wall| {
+                    await_volumes(far.as_fd()).at(Step::Message)?;
+                    Ok(wall)
                 });
+                let confined = begun
+                    .and_then(|wall| confine(wall, filter))
+                    .and_then(|listener| tell(far.as_fd(), listener).at(Step::Filter));
                 let how = match confined {
                     Ok(()) => launch(far.as_fd()),
                     Err(failed) => How::NotConfined(failed),
@@ -51,6 +56,11 @@ impl Launcher {
                 raw::exit(127)
             }
         }
+    }
+
+    /// Lets it confine itself to the volumes that are mounted now.
+    pub(crate) fn confine(&self) -> Result<(), Errno> {
+        socket::send_bytes(self.socket.as_fd(), &VOLUMES_READY, &[])
     }
 
     /// Hands it the message of its command.
@@ -63,7 +73,7 @@ impl Launcher {
         socket::send_bytes(self.socket.as_fd(), message, &[stdout, stderr])
     }
 
-    /// Where its filter asks, once it is confined; `None` where it does not, or could not confine itself.
+    /// Where its filter asks, once it is confined; `None` where it cannot ask, or could not confine itself.
     pub(crate) fn listener(&mut self) -> Option<OwnedFd> {
         let mut buffer = [0; 64];
         let (len, [listener, ..]) = socket::receive(self.socket.as_fd(), &mut buffer).ok()?;
@@ -84,7 +94,10 @@ impl Launcher {
     }
 }
 
-/// The first message of a launcher that is to be counted. It is none of those that tell why it failed.
+/// The first message to a launcher.
+const VOLUMES_READY: [u8; 1] = [0];
+
+/// The first message of a launcher that is confined. It is none of those that tell why it failed.
 const CONFINED: [u8; 1] = [u8::MAX];
 
 fn tell(socket: BorrowedFd<'_>, listener: Option<OwnedFd>) -> Result<(), Errno> {
@@ -94,16 +107,32 @@ fn tell(socket: BorrowedFd<'_>, listener: Option<OwnedFd>) -> Result<(), Errno> 
     }
 }
 
-fn confine(volumes: &Mounted, filter: &[u8], counted: bool) -> Result<Option<OwnedFd>, Failed> {
+/// What needs no volumes.
+fn begin() -> Result<Option<Wall>, Failed> {
     rustix::process::setsid().at(Step::Launcher)?;
     first_to_be_killed().at(Step::Launcher)?;
     rustix::process::umask(Mode::from_raw_mode(0o022));
     raw::set_children(raw::Children::Awaited).at(Step::Launcher)?;
-    fence(volumes).at(Step::Landlock)?;
+    Wall::raise().at(Step::Landlock)
+}
+
+/// Waits until the volumes are mounted. Where they never are, there is nothing to do.
+fn await_volumes(socket: BorrowedFd<'_>) -> Result<(), Errno> {
+    match socket::receive(socket, &mut [0; 8])? {
+        (0, _) => raw::exit(0),
+        _ => Ok(()),
+    }
+}
+
+fn confine(wall: Option<Wall>, filter: &[u8]) -> Result<Option<OwnedFd>, Failed> {
+    if let Some(wall) = wall {
+        let volumes = volumes::tops().at(Step::Landlock)?;
+        wall.close(volumes.each_ref().map(OwnedFd::as_fd)).at(Step::Landlock)?;
+    }
     let nothing = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: nothing, permitted: nothing, inheritable: nothing })
         .at(Step::Capabilities)?;
-    raw::set_filter(filter, counted).at(Step::Filter)
+    raw::set_filter(filter).at(Step::Filter)
 }
 
 /// Makes the command the first choice of the kernel when memory runs out, before the guest and before the host.
@@ -115,55 +144,13 @@ fn first_to_be_killed() -> Result<(), Errno> {
     set_dumpable_behavior(DumpableBehavior::NotDumpable)
 }
 
-/// The accesses of Landlock, by their bits in the kernel's interface.
-mod access {
-    pub(super) const EXECUTE: u64 = 1 << 0;
-    pub(super) const WRITE_FILE: u64 = 1 << 1;
-    pub(super) const READ_FILE: u64 = 1 << 2;
-    pub(super) const READ_DIR: u64 = 1 << 3;
-    pub(super) const MAKE_CHAR: u64 = 1 << 6;
-    pub(super) const MAKE_BLOCK: u64 = 1 << 11;
-
-    /// Every access that this version of Landlock can handle.
-    pub(super) const fn all(version: u32) -> u64 {
-        let bits = match version {
-            ..=2 => 14,
-            3 | 4 => 15,
-            _ => 16,
-        };
-        (1 << bits) - 1
-    }
-}
-
-/// A second wall: even where a mount could be written, only the volumes are.
-fn fence(volumes: &Mounted) -> Result<(), Errno> {
-    // Before its second version, Landlock forbids every rename from one directory to another.
-    let Some(version) = raw::landlock_version().filter(|version| *version >= 2) else {
-        return Ok(());
-    };
-    let all = access::all(version);
-    let read = access::EXECUTE | access::READ_FILE | access::READ_DIR;
-    let use_files = all & !(access::MAKE_CHAR | access::MAKE_BLOCK);
-    let ruleset = raw::landlock_ruleset(all)?;
-    let allow = |path: &CStr, allowed: u64| -> Result<(), Errno> {
-        let below = openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-        raw::landlock_allow(ruleset.as_fd(), allowed, below.as_fd())
-    };
-    allow(c"/", read)?;
-    allow(c"/dev", all & !access::EXECUTE & (read | access::WRITE_FILE | 1 << 14 | 1 << 15))?;
-    allow(c"/proc", access::WRITE_FILE)?;
-    raw::landlock_allow(ruleset.as_fd(), use_files, volumes.workspace())?;
-    raw::landlock_allow(ruleset.as_fd(), use_files, volumes.temporary())?;
-    raw::landlock_restrict(ruleset.as_fd())
-}
-
 /// Waits for the command and becomes it. Answers only where it cannot.
 fn launch(socket: BorrowedFd<'_>) -> How {
     let buffer = match raw::allocate::<[u8; MESSAGE_BYTES]>().at(Step::Launcher) {
         Ok(buffer) => buffer,
         Err(failed) => return How::NotConfined(failed),
     };
-    let Ok((len, [Some(stdout), Some(stderr), _])) = socket::receive(socket, buffer) else {
+    let Ok((len, [Some(stdout), Some(stderr), ..])) = socket::receive(socket, buffer) else {
         raw::exit(0);
     };
     let Some(Request::Execute(command)) = Request::decode(&buffer[..len]) else {
@@ -238,14 +225,23 @@ fn become_command(command: &Execute<'_>) -> How {
     if let Err(errno) = raw::unblock_signals() {
         return not_confined(errno);
     }
-    let attempt = |path: &CStr| raw::execve(path, &arguments, &environment);
+    let path = strings(command.environment).find_map(|variable| variable.to_bytes().strip_prefix(b"PATH="));
+    execute(program, path, &arguments, &environment)
+}
+
+/// Becomes the program, which is looked for along `path` where its name is none. Answers only where it cannot.
+pub(crate) fn execute(
+    program: &CStr,
+    path: Option<&[u8]>,
+    arguments: &Strings<'_>,
+    environment: &Strings<'_>,
+) -> How {
+    let attempt = |path: &CStr| raw::execve(path, arguments, environment);
     let mut why = How::NotFound;
     if program.to_bytes().contains(&b'/') {
         return refusal(program, attempt(program)).unwrap_or(why);
     }
-    let path = strings(command.environment)
-        .find_map(|variable| variable.to_bytes().strip_prefix(b"PATH="))
-        .unwrap_or(DEFAULT_PATH);
+    let path = path.unwrap_or(DEFAULT_PATH);
     for directory in path.split(|byte| *byte == b':').filter(|directory| !directory.is_empty()) {
         let (Ok(directory), Ok(name)) = (core::str::from_utf8(directory), program.to_str()) else { continue };
         let Ok(candidate) = Text::<4096>::format(format_args!("{directory}/{name}")) else { continue };

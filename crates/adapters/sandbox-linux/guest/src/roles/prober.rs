@@ -10,12 +10,15 @@ use core::mem::MaybeUninit;
 use core::net::{Ipv4Addr, SocketAddrV4};
 
 use rustix::event::{Timespec, poll};
+use rustix::fd::AsRawFd as _;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, ftruncate, openat};
 use rustix::io::{Errno, read, write};
 use rustix::net::{AddressFamily, SocketType, accept, bind, getsockname, listen, socket};
 
 use crate::roles::hoarder;
+use crate::roles::lingerer::linger;
 use crate::roles::raw;
+use crate::roles::searcher::Search;
 use crate::roles::sleepers::{fork_sleepers, sleep};
 use crate::roles::text::Text;
 
@@ -26,6 +29,7 @@ pub fn run(argument: impl Fn(usize) -> Option<&'static CStr>) -> u8 {
     let outcome = match text(1).to_bytes() {
         b"exit" => return u8::try_from(number(2)).unwrap_or(u8::MAX),
         b"say" => return u8::from(say(text(2).to_bytes()).is_err()),
+        b"speak" => speak(text(2).to_bytes(), text(3).to_bytes()),
         b"print" => print(number(2)),
         b"environment" => read_out(c"/proc/self/environ"),
         b"read" => read_out(text(2)),
@@ -37,19 +41,24 @@ pub fn run(argument: impl Fn(usize) -> Option<&'static CStr>) -> u8 {
             rustix::fs::mknodat(CWD, text(2), FileType::Fifo, Mode::from_raw_mode(0o644), 0).map(|()| 0)
         }
         b"sparse" => sparse(text(2), number(3)),
+        b"rename" => rustix::fs::rename(text(2), text(3)).map(|()| 0),
+        b"search" => Search::new(|index| argument(index + 2), say).and_then(|mut search| search.everywhere()),
         b"remove" => rustix::fs::unlink(text(2)).map(|()| 0),
         b"fill" => fill(text(2), number(3)),
         b"fill-and-clear" => fill_and_clear(text(2), number(3)),
         b"files" => files(text(2), number(3)),
         b"hog" => hoarder::hoard(c"private", number(2)),
         b"hoard" => hoarder::hoard(text(2), number(3)),
-        b"hold" => hoarder::hoard(text(2), number(3)).and_then(|_| sleep()),
+        b"hold" => hoarder::hold(text(2), number(3)),
         b"hold-each" => hoarder::each(text(2), number(3), number(4)),
         b"hold-together" => hoarder::together(text(2), number(3), number(4)),
         b"hold-borrowed" => hoarder::borrowed(text(2), number(3)),
         b"hold-headless" => hoarder::headless(number(2)),
         b"map" => hoarder::map_file(text(2)),
         b"fork" => fork_sleepers(number(2)),
+        b"flood" => flood(number(2)),
+        b"linger" => linger(text(2)),
+        b"listen" => listen_at(number(2)),
         b"orphans" => orphans(number(2)),
         b"family" => fork_sleepers(number(2)).and_then(|_| sleep()),
         b"sleep" => sleep(),
@@ -65,6 +74,7 @@ pub fn run(argument: impl Fn(usize) -> Option<&'static CStr>) -> u8 {
             u32::try_from(number(2)).unwrap_or(u32::MAX),
             [text(3).as_ptr() as usize, number(4), number(5), number(6), number(7)],
         ),
+        b"control" => control(text(2), number(3)),
         b"connect" => connect(address(text(2).to_bytes()), number(3)),
         b"loopback" => loopback(),
         _ => Err(Errno::INVAL),
@@ -112,12 +122,23 @@ fn own_pid() -> usize {
     usize::try_from(rustix::process::getpid().as_raw_nonzero().get()).unwrap_or(0)
 }
 
-fn say(mut bytes: &[u8]) -> Result<(), Errno> {
+fn say(bytes: &[u8]) -> Result<(), Errno> {
+    say_to(1, bytes)
+}
+
+fn say_to(stream: i32, mut bytes: &[u8]) -> Result<(), Errno> {
     while !bytes.is_empty() {
-        let written = write(raw::standard_stream(1), bytes)?;
+        let written = write(raw::standard_stream(stream), bytes)?;
         bytes = &bytes[written..];
     }
     Ok(())
+}
+
+/// Says something on each stream, and goes on.
+fn speak(out: &[u8], err: &[u8]) -> Result<usize, Errno> {
+    say(out)?;
+    say_to(2, err)?;
+    sleep()
 }
 
 fn print(len: usize) -> Result<usize, Errno> {
@@ -208,6 +229,18 @@ fn files(directory: &CStr, count: usize) -> Result<usize, Errno> {
     Ok(count)
 }
 
+/// Some processes ask for a mount without end.
+fn flood(processes: usize) -> Result<usize, Errno> {
+    for _ in 0..processes {
+        if let raw::Fork::Child = raw::fork()? {
+            loop {
+                let _ = raw::attempt(linux_raw_sys::general::__NR_mount, [0; 5]);
+            }
+        }
+    }
+    sleep()
+}
+
 /// Leaves children behind that hold the output open.
 fn orphans(count: usize) -> Result<usize, Errno> {
     let made = fork_sleepers(count)?;
@@ -215,10 +248,29 @@ fn orphans(count: usize) -> Result<usize, Errno> {
     Ok(made)
 }
 
+/// Asks something of a device.
+fn control(path: &CStr, question: usize) -> Result<usize, Errno> {
+    let device = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let device = usize::try_from(device.as_raw_fd()).map_err(|_| Errno::BADF)?;
+    // Larger than what any of these questions is answered with.
+    let mut answer = [0_u64; 32];
+    let at = answer.as_mut_ptr() as usize;
+    raw::attempt(linux_raw_sys::general::__NR_ioctl, [device, question, at, 0, 0])
+}
+
 fn connect(address: Ipv4Addr, port: usize) -> Result<usize, Errno> {
     let port = u16::try_from(port).map_err(|_| Errno::INVAL)?;
     let stream = socket(AddressFamily::INET, SocketType::STREAM, None)?;
     rustix::net::connect(&stream, &SocketAddrV4::new(address, port)).map(|()| 0)
+}
+
+/// Leaves a server behind.
+fn listen_at(port: usize) -> Result<usize, Errno> {
+    let port = u16::try_from(port).map_err(|_| Errno::INVAL)?;
+    let server = socket(AddressFamily::INET, SocketType::STREAM, None)?;
+    bind(&server, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, port))?;
+    listen(&server, 1)?;
+    fork_sleepers(1)
 }
 
 /// Talks to itself over the sandbox's own loopback interface.

@@ -11,12 +11,20 @@ use rustix::process::Pid;
 
 use crate::wire::STRINGS;
 
+mod attempt;
 mod filter;
+mod landlock;
+mod mounts;
 mod objects;
+mod place;
 mod thread;
 
-pub use filter::{Answer, Asked, answer, receive, set_filter};
+pub use attempt::{OLD_FAMILY, attempt};
+pub use filter::{Answer, Asked, answer, receive, set_filter, set_mute_filter};
+pub use landlock::{Handled, landlock_allow, landlock_restrict, landlock_ruleset, landlock_version};
+pub use mounts::{Reach, let_write, map_owners, restrict_mount};
 pub use objects::remove_objects;
+pub use place::go_on_in_a_small_place;
 pub use thread::go_on_in_a_thread;
 
 type Result<T> = core::result::Result<T, Errno>;
@@ -48,6 +56,11 @@ unsafe fn call(number: u32, arguments: [usize; 5]) -> Result<usize> {
             options(nostack),
         );
     }
+    checked(answer)
+}
+
+/// The kernel's answer: a value, or the error number as a negative one.
+fn checked(answer: isize) -> Result<usize> {
     usize::try_from(answer).map_err(|_| {
         Errno::from_raw_os_error(i32::try_from(answer.wrapping_neg()).unwrap_or(Errno::INVAL.raw_os_error()))
     })
@@ -169,21 +182,16 @@ pub fn close_from(first: u32, closing: Closing) -> Result<()> {
         Closing::Now => 0,
         Closing::AtExec => 1 << 2,
     };
+    // No descriptor is higher, and not every kernel takes a number that is.
+    let last = i32::MAX as usize;
     // SAFETY: takes no pointer.
-    unsafe { call(sys::__NR_close_range, [first as usize, u32::MAX as usize, flags, 0, 0]) }.map(drop)
+    unsafe { call(sys::__NR_close_range, [first as usize, last, flags, 0, 0]) }.map(drop)
 }
 
 /// A standard stream of this process. Each of the three is open from the start to the end of every role.
 pub fn standard_stream(number: i32) -> BorrowedFd<'static> {
     // SAFETY: the stream is never closed, only replaced, and the clamp keeps the number one of the three.
     unsafe { BorrowedFd::borrow_raw(number.clamp(0, 2)) }
-}
-
-/// Any system call, for the prober, which wants to see it refused.
-pub fn attempt(number: u32, arguments: [usize; 5]) -> Result<usize> {
-    // SAFETY: the prober passes small numbers, and addresses only of texts that live as long as the program. What the
-    // call does to the process is what is being probed.
-    unsafe { call(number, arguments) }
 }
 
 /// A type of which memory full of zeroes is a value.
@@ -202,8 +210,9 @@ unsafe impl<const N: usize> Zeroed for [*const c_char; N] {}
 pub fn allocate<T: Zeroed>() -> Result<&'static mut T> {
     let protection = (sys::PROT_READ | sys::PROT_WRITE) as usize;
     let flags = (sys::MAP_PRIVATE | sys::MAP_ANONYMOUS) as usize;
+    let near = place::near(size_of::<T>());
     // SAFETY: a mapping at a place of the kernel's choice, with an offset of zero.
-    let at = unsafe { call(sys::__NR_mmap, [0, size_of::<T>(), protection, flags, usize::MAX]) }?;
+    let at = unsafe { call(sys::__NR_mmap, [near, size_of::<T>(), protection, flags, usize::MAX]) }?;
     // SAFETY: the region starts on a page, is as large as the type and full of zeroes, and only the answer refers to it.
     Ok(unsafe { &mut *(at as *mut T) })
 }
@@ -263,30 +272,6 @@ pub fn set_children(children: Children) -> Result<()> {
     unsafe { call(sys::__NR_rt_sigaction, [SIGCHLD as usize, at, 0, size_of::<u64>(), 0]) }.map(drop)
 }
 
-/// How far a change of mounts reaches.
-#[derive(Clone, Copy)]
-pub enum Reach {
-    /// The mount alone.
-    One,
-    /// It and every mount below it.
-    All,
-}
-
-/// Adds attributes to a mount.
-pub fn restrict_mount(mount: BorrowedFd<'_>, reach: Reach, attributes: u32) -> Result<()> {
-    let change =
-        sys::mount_attr { attr_set: u64::from(attributes), attr_clr: 0, propagation: 0, userns_fd: 0 };
-    let empty = c"".as_ptr() as usize;
-    let flags = match reach {
-        Reach::One => sys::AT_EMPTY_PATH,
-        Reach::All => sys::AT_EMPTY_PATH | sys::AT_RECURSIVE,
-    } as usize;
-    let at = (&raw const change) as usize;
-    // SAFETY: an empty path and one structure of the size that is given.
-    unsafe { call(sys::__NR_mount_setattr, [raw_fd(&mount), empty, flags, at, size_of::<sys::mount_attr>()]) }
-        .map(drop)
-}
-
 /// Processor time of the children that were waited for, and of theirs, in microseconds.
 pub fn children_cpu_us() -> u64 {
     // Two times of seconds and microseconds lead the structure of 18 words.
@@ -316,43 +301,6 @@ pub fn share_memory(one: usize, other: usize) -> bool {
     // SAFETY: takes no pointer.
     let told = unsafe { call(sys::__NR_kcmp, [one, other, MEMORY, 0, 0]) };
     told == Ok(0)
-}
-
-/// The version of Landlock; `None` where the kernel has none.
-pub fn landlock_version() -> Option<u32> {
-    let flags = linux_raw_sys::landlock::LANDLOCK_CREATE_RULESET_VERSION as usize;
-    // SAFETY: with this flag the call takes no structure.
-    unsafe { call(sys::__NR_landlock_create_ruleset, [0, 0, flags, 0, 0]) }
-        .ok()
-        .and_then(|version| u32::try_from(version).ok())
-}
-
-/// A set of Landlock rules that handles these accesses to files.
-pub fn landlock_ruleset(handled: u64) -> Result<OwnedFd> {
-    let at = (&raw const handled) as usize;
-    // SAFETY: the first version of the structure has this one field of eight bytes.
-    let fd = unsafe { call(sys::__NR_landlock_create_ruleset, [at, size_of::<u64>(), 0, 0, 0]) }?;
-    let fd = i32::try_from(fd).map_err(|_| Errno::BADF)?;
-    // SAFETY: a new descriptor that nobody else knows of.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-/// Allows these accesses below a directory.
-pub fn landlock_allow(ruleset: BorrowedFd<'_>, allowed: u64, below: BorrowedFd<'_>) -> Result<()> {
-    let rule = linux_raw_sys::landlock::landlock_path_beneath_attr {
-        allowed_access: allowed,
-        parent_fd: below.as_raw_fd(),
-    };
-    let at = (&raw const rule) as usize;
-    let kind = linux_raw_sys::landlock::landlock_rule_type::LANDLOCK_RULE_PATH_BENEATH as usize;
-    // SAFETY: one rule of the kind that is named.
-    unsafe { call(sys::__NR_landlock_add_rule, [raw_fd(&ruleset), kind, at, 0, 0]) }.map(drop)
-}
-
-/// Puts this process under the rules for good.
-pub fn landlock_restrict(ruleset: BorrowedFd<'_>) -> Result<()> {
-    // SAFETY: takes no pointer.
-    unsafe { call(sys::__NR_landlock_restrict_self, [raw_fd(&ruleset), 0, 0, 0, 0]) }.map(drop)
 }
 
 /// Brings the loopback interface of this network namespace up.
@@ -385,6 +333,12 @@ pub fn renew(namespace: Fresh) -> Result<()> {
     };
     // SAFETY: takes no pointer, and neither flag changes what this program's memory or descriptors mean.
     unsafe { call(sys::__NR_unshare, [flag as usize, 0, 0, 0, 0]) }.map(drop)
+}
+
+/// Leaves for fresh namespaces (`CLONE_NEW*`); that of processes is for the children alone.
+pub fn leave_for(namespaces: u32) -> Result<()> {
+    // SAFETY: takes no pointer, and no flag of a namespace changes what this program's memory or descriptors mean.
+    unsafe { call(sys::__NR_unshare, [namespaces as usize, 0, 0, 0, 0]) }.map(drop)
 }
 
 /// Moves this process to a personality-free state: no executable stack or old memory layout is inherited.

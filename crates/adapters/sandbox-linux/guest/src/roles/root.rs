@@ -8,13 +8,13 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, mkdirat, openat, readlinkat_raw, symlinkat};
 use rustix::io::Errno;
 use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
-    fsconfig_create, fsmount, fsopen, mount_change, move_mount, open_tree,
+    MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount_change, move_mount, open_tree,
 };
 
 use crate::Step;
 use crate::roles::declared::Declared;
 use crate::roles::mounts::{READ_ONLY, Source, WORKSPACE, attach, leave_host, restricted_copy, temporary};
+use crate::roles::proc;
 use crate::roles::raw::{self, Reach};
 use crate::wire::Failed;
 
@@ -23,26 +23,6 @@ const OWN: [&CStr; 6] = [c"proc", c"dev", c"tmp", c"workspace", c"fixtures", c"s
 
 /// The most entries at the top of an image.
 const IMAGE_ENTRIES: usize = 64;
-
-/// Files of `/proc` that tell about the host, and could be read by anyone.
-const MASKED: [&CStr; 13] = [
-    c"proc/kcore",
-    c"proc/keys",
-    c"proc/key-users",
-    c"proc/kallsyms",
-    c"proc/config.gz",
-    c"proc/kmsg",
-    c"proc/timer_list",
-    c"proc/sched_debug",
-    c"proc/latency_stats",
-    c"proc/modules",
-    c"proc/cmdline",
-    c"proc/sysrq-trigger",
-    c"proc/interrupts",
-];
-
-/// Directories of `/proc` that stay readable and cannot be written.
-const FROZEN: [&CStr; 4] = [c"proc/sys", c"proc/bus", c"proc/fs", c"proc/irq"];
 
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 
@@ -85,7 +65,7 @@ pub(crate) fn enter(counted: bool) -> Result<(), Failed> {
     }
     rustix::process::pivot_root(c".", c"workspace").at(Step::Pivot)?;
     rustix::process::chdir(c"/").at(Step::Pivot)?;
-    proc().at(Step::Proc)?;
+    proc::mount().at(Step::Proc)?;
     switch("/proc/sys/user/max_user_namespaces", b"0").at(Step::NestedNamespaces)?;
     // Otherwise a port stays taken for a minute after a command whose server ended first.
     switch("/proc/sys/net/ipv4/tcp_max_tw_buckets", b"0").at(Step::Network)?;
@@ -94,51 +74,14 @@ pub(crate) fn enter(counted: bool) -> Result<(), Failed> {
             switch(buffers, SMALL_BUFFERS).at(Step::Network)?;
         }
     }
-    mask_proc().at(Step::ProcMask)?;
+    proc::reduce().at(Step::ProcMask)?;
     devices(counted).at(Step::Devices)
-}
-
-fn proc() -> Result<(), Errno> {
-    let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_create(context.as_fd())?;
-    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
-        | MountAttrFlags::MOUNT_ATTR_NODEV
-        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-    let proc = fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
-    attach(proc.as_fd(), CWD, c"proc")
 }
 
 /// Sets a switch of the sandbox's own namespaces.
 fn switch(path: &str, value: &[u8]) -> Result<(), Errno> {
     let file = openat(CWD, path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     rustix::io::write(&file, value).map(drop)
-}
-
-fn make_file(path: &CStr) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-    openat(CWD, path, flags, Mode::from_raw_mode(0o444))
-}
-
-fn mask_proc() -> Result<(), Errno> {
-    // The empty file is its own mount point at the end, so that no name of it is left in the root.
-    make_file(c"fixtures/empty")?;
-    let read_only = READ_ONLY | sys::MOUNT_ATTR_NOEXEC;
-    for path in MASKED {
-        let empty = restricted_copy(CWD, c"fixtures/empty", read_only)?;
-        match attach(empty.as_fd(), CWD, path) {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    rustix::fs::unlink(c"fixtures/empty")?;
-    for path in FROZEN {
-        match restricted_copy(CWD, path, read_only) {
-            Ok(copy) => attach(copy.as_fd(), CWD, path)?,
-            Err(Errno::NOENT) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(())
 }
 
 fn devices(counted: bool) -> Result<(), Errno> {

@@ -15,8 +15,8 @@ use crate::roles::guest::SANDBOX_ID;
 use crate::roles::raw::{Children, Fork};
 use crate::roles::text::Text;
 use crate::roles::{guest, raw};
-use crate::socket;
-use crate::wire::{Failed, Message, Spawn, Spawned};
+use crate::socket::{self, Descriptors};
+use crate::wire::{Failed, Message, Response, Spawn, Spawned};
 
 const NAMESPACES: u64 = (sys::CLONE_NEWUSER
     | sys::CLONE_NEWPID
@@ -35,12 +35,12 @@ pub fn run(control: BorrowedFd<'_>) -> Result<(), Errno> {
     raw::set_children(Children::Forgotten)?;
     loop {
         let mut buffer = [0; 64];
-        let (len, [guest_end, cgroup, _]) = socket::receive(control, &mut buffer)?;
+        let (len, beside) = socket::receive(control, &mut buffer)?;
         if len == 0 {
             return Ok(());
         }
         let request = Spawn::decode(&buffer[..len]).ok_or(Errno::BADMSG)?;
-        match start(request, &guest_end.ok_or(Errno::BADMSG)?, cgroup) {
+        match start(request, beside) {
             Ok((pid, process)) => {
                 socket::send(
                     control,
@@ -53,15 +53,27 @@ pub fn run(control: BorrowedFd<'_>) -> Result<(), Errno> {
     }
 }
 
-fn start(request: Spawn, guest_end: &OwnedFd, cgroup: Option<OwnedFd>) -> Result<(Pid, OwnedFd), Failed> {
+fn start(request: Spawn, [guest_end, first, rest @ ..]: Descriptors) -> Result<(Pid, OwnedFd), Failed> {
     let failed = |step| move |errno: Errno| Failed { step, errno: errno.raw_os_error() };
+    let guest_end = guest_end.ok_or(Errno::BADMSG).map_err(failed(Step::Message))?;
+    let (birthplace, first) = if request.placed { (first, None) } else { (None, first) };
     let (mapped, map_done) = pipe_with(PipeFlags::CLOEXEC).map_err(failed(Step::Namespaces))?;
     let forked =
-        raw::fork_into(NAMESPACES, cgroup.as_ref().map(AsFd::as_fd)).map_err(failed(Step::Namespaces))?;
+        raw::fork_into(NAMESPACES, birthplace.as_ref().map(AsFd::as_fd)).map_err(failed(Step::Namespaces))?;
     match forked {
         Fork::Child => {
-            drop((map_done, cgroup));
-            guest::run(guest_end, mapped, request)
+            drop((map_done, birthplace));
+            let entered = [&first].into_iter().chain(&rest).flatten().try_for_each(enter);
+            drop((first, rest));
+            if let Err(errno) = entered {
+                let _ = socket::send(
+                    guest_end.as_fd(),
+                    &Response::Failed(failed(Step::ControlGroups)(errno)),
+                    &[],
+                );
+                raw::exit(1);
+            }
+            guest::run(&guest_end, mapped, request)
         }
         Fork::Parent((pid, process)) => {
             // Dropping the pipe without a byte ends the child, which waits for it.
@@ -70,6 +82,12 @@ fn start(request: Spawn, guest_end: &OwnedFd, cgroup: Option<OwnedFd>) -> Result
             Ok((pid, process))
         }
     }
+}
+
+/// Enters a control group by its list of tasks. A thread that moves itself is the one move for which the kernel waits for
+/// no other processor: it costs microseconds, where the move of another process costs milliseconds.
+fn enter(tasks: &OwnedFd) -> Result<(), Errno> {
+    write(tasks, b"0").map(drop)
 }
 
 fn map_user(pid: Pid, request: Spawn) -> Result<(), Errno> {

@@ -8,6 +8,7 @@ use rustix::io::{Errno, read};
 use rustix::process::{Pid, WaitOptions, WaitStatus};
 
 use crate::roles::memory::Memory;
+use crate::roles::notify::Questions;
 use crate::roles::raw;
 use crate::roles::volumes::Mounted;
 use crate::socket;
@@ -32,8 +33,8 @@ pub(crate) struct Supervised<'a> {
     pub main: Pid,
     /// When its time is over.
     pub deadline_us: u64,
-    /// Its memory, where no control group bounds that.
-    pub memory: Option<Memory>,
+    /// What its filter leaves to this process.
+    pub questions: Questions,
     /// What it can write to.
     pub volumes: &'a Mounted,
     /// Whether one of them was seen full. A command may remove what it could not finish before it ends.
@@ -80,8 +81,8 @@ impl Supervised<'_> {
         Ok((how.unwrap_or(How::Signalled(9)), by, killed))
     }
 
-    fn wait(&self, by: EndedBy) -> Result<News, Errno> {
-        let listener = self.memory.as_ref().and_then(Memory::listener);
+    fn wait(&mut self, by: EndedBy) -> Result<News, Errno> {
+        let listener = self.questions.listener();
         let wake_us = self.next_look_us.min(self.deadline_us);
         let left = Duration::from_micros(wake_us.saturating_sub(raw::monotonic_us()));
         // Once everything is being killed, only its end matters.
@@ -94,11 +95,16 @@ impl Supervised<'_> {
             .map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
         poll(&mut watched[..count], timeout.as_ref())?;
         let [children, request, question] = watched.map(|watched| watched.revents());
-        Ok(News {
+        let news = News {
             children: !children.is_empty(),
             request: !request.is_empty(),
             question: question.contains(PollFlags::IN),
-        })
+        };
+        if !question.is_empty() && !news.question {
+            // Whoever could ask is ending, and this would be told again and again until all of them have.
+            self.questions.nobody_asks();
+        }
+        Ok(news)
     }
 
     /// Who has to end the command now, after every question of it was answered.
@@ -116,10 +122,8 @@ impl Supervised<'_> {
         if now_us >= self.deadline_us {
             return Ok(EndedBy::Deadline);
         }
-        if news.question
-            && let Some(memory) = &mut self.memory
-        {
-            memory.answer();
+        if news.question {
+            self.questions.answer();
         }
         if now_us >= self.next_look_us && self.look(now_us) {
             return Ok(EndedBy::Memory);
@@ -130,7 +134,7 @@ impl Supervised<'_> {
     /// Looks at what the command uses; answers whether that is more memory than it may.
     fn look(&mut self, now_us: u64) -> bool {
         self.disk_full |= self.volumes.is_full();
-        let exceeded = self.memory.as_ref().is_some_and(Memory::is_exceeded);
+        let exceeded = self.questions.memory().is_some_and(Memory::is_exceeded);
         let ended_us = raw::monotonic_us();
         let took_us = ended_us.saturating_sub(now_us);
         let pause_us = took_us.saturating_mul(SHARE_OF_TIME).clamp(PAUSE_US, LONGEST_PAUSE_US);
@@ -157,7 +161,7 @@ fn status_of(status: WaitStatus) -> How {
 }
 
 /// Kills every process but this one; there may be none.
-fn kill_all() -> Result<(), Errno> {
+pub(crate) fn kill_all() -> Result<(), Errno> {
     match raw::kill_all(KILL) {
         Err(Errno::SRCH) => Ok(()),
         other => other,

@@ -46,3 +46,9 @@ impl<const N: usize> fmt::Write for Text<N> {
         Ok(())
     }
 }
+
+/// A decimal number, as far as it goes.
+pub(crate) fn number(text: &[u8]) -> usize {
+    let digits = text.iter().map_while(|byte| char::from(*byte).to_digit(10));
+    digits.fold(0, |value: usize, digit| value.saturating_mul(10).saturating_add(digit as usize))
+}

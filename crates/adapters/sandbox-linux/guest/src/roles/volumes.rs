@@ -3,7 +3,10 @@
 use core::ffi::CStr;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, XattrFlags, fsetxattr, fstatfs, mkdirat, openat, openat2};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, ResolveFlags, XattrFlags, fsetxattr, fstatfs, mkdirat, openat, openat2,
+    unlinkat,
+};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
@@ -13,12 +16,24 @@ use crate::roles::declared::Declared;
 use crate::roles::mounts::{attach, temporary};
 use crate::roles::root::At;
 use crate::roles::text::Text;
-use crate::wire::{Failed, Volumes};
+use crate::wire::{Failed, Sizes, Volumes};
 
 const WORKSPACE: &CStr = c"/workspace";
 const TEMPORARY: &CStr = c"/tmp";
+/// Where an overlay keeps its changes, and where it works, in the upper volume.
+const LAYERS: [&CStr; 2] = [c"upper", c"work"];
 
-/// Volumes that are mounted.
+/// Empty volumes: they are mounted, and there is no tree in them yet.
+pub(crate) struct Blank {
+    /// How large they are.
+    pub sizes: Sizes,
+    /// Whether an overlay can keep its changes in them.
+    layered: bool,
+    upper: OwnedFd,
+    temporary: OwnedFd,
+}
+
+/// Volumes with a tree.
 pub(crate) struct Mounted {
     /// What they are.
     pub volumes: Volumes,
@@ -27,56 +42,88 @@ pub(crate) struct Mounted {
     /// Whether there is a place for declared volumes.
     declared: bool,
     workspace: OwnedFd,
-    upper: OwnedFd,
-    temporary: OwnedFd,
+    blank: Blank,
 }
 
 fn directory(path: &CStr) -> Result<OwnedFd, Errno> {
     openat(CWD, path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Mounts volumes. `trees` is the directory of the staged trees.
-pub(crate) fn mount_all(
+/// The tops of workspace and temporary volume, as whoever starts now finds them.
+pub(crate) fn tops() -> Result<[OwnedFd; 2], Errno> {
+    Ok([directory(WORKSPACE)?, directory(TEMPORARY)?])
+}
+
+impl Blank {
+    /// Mounts empty volumes.
+    pub(crate) fn lay(sizes: Sizes) -> Result<Self, Failed> {
+        let size: Text<24> = Text::format(format_args!("{}", sizes.disk_bytes)).at(Step::Volumes)?;
+        let files: Text<24> = Text::format(format_args!("{}", sizes.disk_files)).at(Step::Volumes)?;
+        let (size, files) = (size.as_c_str().at(Step::Volumes)?, files.as_c_str().at(Step::Volumes)?);
+        let fresh = temporary(size, files, c"1777").at(Step::Volumes)?;
+        attach(fresh.as_fd(), CWD, TEMPORARY).at(Step::Volumes)?;
+        let upper = temporary(size, files, c"0755").at(Step::Volumes)?;
+        attach(upper.as_fd(), CWD, WORKSPACE).at(Step::Volumes)?;
+        let [upper, temporary] = tops().at(Step::Volumes)?;
+        let layered = make_layers(upper.as_fd()).is_ok();
+        Ok(Self { sizes, layered, upper, temporary })
+    }
+
+    /// Takes them away.
+    pub(crate) fn unmount(self) -> Result<(), Errno> {
+        drop((self.upper, self.temporary));
+        unmount(WORKSPACE, UnmountFlags::DETACH)?;
+        unmount(TEMPORARY, UnmountFlags::DETACH)
+    }
+}
+
+/// Makes the directories in which an overlay keeps its changes.
+fn make_layers(upper: BorrowedFd<'_>) -> Result<(), Errno> {
+    // Without such attributes a directory that replaces one of the tree could not hide what the tree has there.
+    fsetxattr(upper, c"user.overlay.probe", b"y", XattrFlags::empty())?;
+    LAYERS.iter().try_for_each(|name| mkdirat(upper, *name, Mode::from_raw_mode(0o755)))
+}
+
+/// Puts a tree into empty volumes. `trees` is the directory of the staged trees.
+pub(crate) fn mount_tree(
+    blank: Blank,
     volumes: Volumes,
     trees: BorrowedFd<'_>,
     declared: &Declared,
 ) -> Result<Mounted, Failed> {
-    let size: Text<24> = Text::format(format_args!("{}", volumes.disk_bytes)).at(Step::Volumes)?;
-    let files: Text<24> = Text::format(format_args!("{}", volumes.disk_files)).at(Step::Volumes)?;
-    let (size, files) = (size.as_c_str().at(Step::Volumes)?, files.as_c_str().at(Step::Volumes)?);
-
-    let fresh = temporary(size, files, c"1777").at(Step::Volumes)?;
-    attach(fresh.as_fd(), CWD, TEMPORARY).at(Step::Volumes)?;
-    let upper = temporary(size, files, c"0755").at(Step::Volumes)?;
-    attach(upper.as_fd(), CWD, WORKSPACE).at(Step::Volumes)?;
-    let upper = directory(WORKSPACE).at(Step::Volumes)?;
-    let copied = match overlay(&volumes, trees, upper.as_fd()) {
-        Ok(()) => false,
-        Err(Errno::NOENT) => {
-            return Err(Failed { step: Step::Workspace, errno: Errno::NOENT.raw_os_error() });
+    match fill(&blank, &volumes, trees, declared) {
+        Ok((copied, declared, workspace)) => Ok(Mounted { volumes, copied, declared, workspace, blank }),
+        Err(failed) => {
+            // What could not be filled is of no use to the next command either.
+            blank.unmount().at(Step::Volumes)?;
+            Err(failed)
         }
+    }
+}
+
+fn fill(
+    blank: &Blank,
+    volumes: &Volumes,
+    trees: BorrowedFd<'_>,
+    declared: &Declared,
+) -> Result<(bool, bool, OwnedFd), Failed> {
+    let has_declared = declared.lay(volumes.declared).at(Step::Declared)?;
+    let copied = match if blank.layered { overlay(volumes, trees) } else { Err(Errno::OPNOTSUPP) } {
+        Ok(()) => false,
+        Err(Errno::NOENT) => return Err(Errno::NOENT).at(Step::Workspace),
         Err(_) => {
-            copy::tree(&volumes, trees, upper.as_fd()).at(Step::Workspace)?;
+            for name in LAYERS {
+                let _ = unlinkat(&blank.upper, name, AtFlags::REMOVEDIR);
+            }
+            copy::tree(volumes, trees, blank.upper.as_fd()).at(Step::Workspace)?;
             true
         }
     };
-    Ok(Mounted {
-        volumes,
-        copied,
-        declared: declared.lay(volumes.declared).at(Step::Declared)?,
-        workspace: directory(WORKSPACE).at(Step::Workspace)?,
-        upper,
-        temporary: directory(TEMPORARY).at(Step::Volumes)?,
-    })
+    Ok((copied, has_declared, directory(WORKSPACE).at(Step::Workspace)?))
 }
 
 /// Lays an overlay over the upper volume, which holds the changes and is hidden by it.
-fn overlay(volumes: &Volumes, trees: BorrowedFd<'_>, upper: BorrowedFd<'_>) -> Result<(), Errno> {
-    // Without such attributes a directory that replaces one of the tree could not hide what the tree has there.
-    fsetxattr(upper, c"user.overlay.probe", b"y", XattrFlags::empty())?;
-    for name in [c"upper", c"work"] {
-        mkdirat(upper, name, Mode::from_raw_mode(0o755))?;
-    }
+fn overlay(volumes: &Volumes, trees: BorrowedFd<'_>) -> Result<(), Errno> {
     rustix::process::fchdir(trees)?;
     let tree = core::str::from_utf8(&volumes.tree).map_err(|_| Errno::INVAL)?;
     let options: Text<256> = Text::format(format_args!(
@@ -94,19 +141,9 @@ fn overlay(volumes: &Volumes, trees: BorrowedFd<'_>, upper: BorrowedFd<'_>) -> R
 }
 
 impl Mounted {
-    /// The top of the workspace.
-    pub(crate) fn workspace(&self) -> BorrowedFd<'_> {
-        self.workspace.as_fd()
-    }
-
-    /// The temporary volume.
-    pub(crate) fn temporary(&self) -> BorrowedFd<'_> {
-        self.temporary.as_fd()
-    }
-
     /// Whether one of them has no block or no file left.
     pub(crate) fn is_full(&self) -> bool {
-        [&self.upper, &self.temporary]
+        [&self.blank.upper, &self.blank.temporary]
             .into_iter()
             .any(|volume| fstatfs(volume).is_ok_and(|left| left.f_bavail == 0 || left.f_ffree == 0))
     }
@@ -124,12 +161,11 @@ impl Mounted {
 
     /// Takes them away. Nothing of them remains once the last process that used them is gone.
     pub(crate) fn unmount(self) -> Result<(), Errno> {
-        let layers = if self.copied { 1 } else { 2 };
-        drop((self.workspace, self.upper, self.temporary));
-        for _ in 0..layers {
+        drop(self.workspace);
+        if !self.copied {
             unmount(WORKSPACE, UnmountFlags::DETACH)?;
         }
-        unmount(TEMPORARY, UnmountFlags::DETACH)?;
+        self.blank.unmount()?;
         if self.declared { Declared::clear() } else { Ok(()) }
     }
 }

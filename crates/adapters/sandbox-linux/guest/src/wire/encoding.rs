@@ -1,13 +1,16 @@
 use super::{
-    Ended, EndedBy, Execute, Failed, How, Message, ProcessLimits, Reader, Request, Response, Spawn, Spawned,
-    Volumes, Writer,
+    Ended, EndedBy, Execute, Failed, How, Message, ProcessLimits, Reader, Request, Response, Sizes, Spawn,
+    Spawned, Volumes, Writer,
 };
 use crate::Step;
+use ambit_system_calls::{Counts, SIGNS};
 
 impl Message<'_> for Spawn {
     fn write(&self, writer: &mut Writer<'_>) {
         writer.u32(self.outer_uid).u32(self.outer_gid);
-        writer.u8(u8::from(self.foreign)).u8(u8::from(self.by_path)).u8(u8::from(self.counted));
+        for flag in [self.foreign, self.by_path, self.counted, self.placed] {
+            writer.u8(u8::from(flag));
+        }
     }
 
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
@@ -17,6 +20,7 @@ impl Message<'_> for Spawn {
             foreign: reader.flag()?,
             by_path: reader.flag()?,
             counted: reader.flag()?,
+            placed: reader.flag()?,
         })
     }
 }
@@ -50,18 +54,25 @@ impl Message<'_> for Spawned {
     }
 }
 
-impl Message<'_> for Volumes {
+impl Message<'_> for Sizes {
     fn write(&self, writer: &mut Writer<'_>) {
-        writer.raw(&self.tree).u64(self.disk_bytes).u64(self.disk_files).u32(self.declared);
+        writer.u64(self.disk_bytes).u64(self.disk_files);
     }
 
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
-        Some(Self {
-            tree: reader.array()?,
-            disk_bytes: reader.u64()?,
-            disk_files: reader.u64()?,
-            declared: reader.u32()?,
-        })
+        Some(Self { disk_bytes: reader.u64()?, disk_files: reader.u64()? })
+    }
+}
+
+impl Message<'_> for Volumes {
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.raw(&self.tree);
+        self.sizes.write(writer);
+        writer.u32(self.declared);
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        Some(Self { tree: reader.array()?, sizes: Sizes::read(reader)?, declared: reader.u32()? })
     }
 }
 
@@ -121,6 +132,13 @@ impl<'a> Message<'a> for Request<'a> {
             Self::Bring { name, path } => {
                 writer.u8(6).c_str(name).c_str(path);
             }
+            Self::Tree(name) => {
+                writer.u8(7).raw(name);
+            }
+            Self::Lay(sizes) => sizes.write(writer.u8(8)),
+            Self::Prove { nonce } => {
+                writer.u8(9).u64(*nonce);
+            }
         }
     }
 
@@ -133,6 +151,9 @@ impl<'a> Message<'a> for Request<'a> {
             4 => Self::Open(reader.c_str()?),
             5 => Self::Finish,
             6 => Self::Bring { name: reader.c_str()?, path: reader.c_str()? },
+            7 => Self::Tree(reader.array()?),
+            8 => Self::Lay(Sizes::read(reader)?),
+            9 => Self::Prove { nonce: reader.u64()? },
             _ => return None,
         })
     }
@@ -184,6 +205,10 @@ impl Message<'_> for Ended {
         });
         writer.u32(self.killed).u64(self.wall_us).u64(self.cpu_us);
         writer.u8(u8::from(self.disk_full)).u32(self.memory_refusals);
+        writer.u8(u8::from(self.signs.is_some()));
+        for count in self.signs.iter().flatten() {
+            writer.u32(*count);
+        }
     }
 
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
@@ -201,8 +226,20 @@ impl Message<'_> for Ended {
             cpu_us: reader.u64()?,
             disk_full: reader.flag()?,
             memory_refusals: reader.u32()?,
+            signs: match reader.flag()? {
+                true => Some(read_counts(reader)?),
+                false => None,
+            },
         })
     }
+}
+
+fn read_counts(reader: &mut Reader<'_>) -> Option<Counts> {
+    let mut counts = [0; SIGNS];
+    for count in &mut counts {
+        *count = reader.u32()?;
+    }
+    Some(counts)
 }
 
 impl Message<'_> for Response {
@@ -228,6 +265,9 @@ impl Message<'_> for Response {
             Self::Finished => {
                 writer.u8(7);
             }
+            Self::Proven { nonce } => {
+                writer.u8(8).u64(*nonce);
+            }
         }
     }
 
@@ -241,6 +281,7 @@ impl Message<'_> for Response {
             5 => Self::Opened,
             6 => Self::Unopened { errno: reader.i32()? },
             7 => Self::Finished,
+            8 => Self::Proven { nonce: reader.u64()? },
             _ => return None,
         })
     }

@@ -7,6 +7,7 @@
 use core::ffi::CStr;
 
 use crate::Step;
+use ambit_system_calls::Counts;
 
 mod codec;
 mod encoding;
@@ -25,13 +26,14 @@ pub const STRINGS: usize = 4096;
 pub const DECLARED_VOLUMES: usize = 16;
 
 /// The most descriptors beside one message.
-pub const MESSAGE_DESCRIPTORS: usize = 3;
+pub const MESSAGE_DESCRIPTORS: usize = 6;
 
 /// The length of the name of a tree: a SHA-256 in hexadecimal digits.
 pub const TREE_NAME_BYTES: usize = 64;
 
-/// Asks the spawner for a new guest. Beside it: the guest's end of its control socket, and optionally the directory of
-/// the unified control group in which the guest is to be born.
+/// Asks the spawner for a new guest. Beside it: the guest's end of its control socket, then, where [`Spawn::placed`], the
+/// directory of the unified control group in which the guest is to be born, then the lists of tasks of the legacy
+/// control groups that it is to enter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spawn {
     /// The user outside that the sandbox's user is mapped to.
@@ -44,6 +46,8 @@ pub struct Spawn {
     pub by_path: bool,
     /// Whether the guest bounds the memory of the whole, because no control group does.
     pub counted: bool,
+    /// Whether there is a directory for it to be born in.
+    pub placed: bool,
 }
 
 /// The spawner's answer. Beside a [`Spawned::Started`]: a descriptor of the process.
@@ -67,15 +71,22 @@ pub struct Failed {
     pub errno: i32,
 }
 
+/// What can be written to the workspace, and to the temporary volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// The most bytes on each of them.
+    pub disk_bytes: u64,
+    /// The most files on each of them.
+    pub disk_files: u64,
+}
+
 /// The volumes of one execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Volumes {
     /// The name of the tree below the share's `trees`.
     pub tree: [u8; TREE_NAME_BYTES],
-    /// The most bytes that can be written to the workspace, and to the temporary volume.
-    pub disk_bytes: u64,
-    /// The most files on each of them.
-    pub disk_files: u64,
+    /// How large they are.
+    pub sizes: Sizes,
     /// Which of the volumes that were brought are mounted, one bit each, the first lowest.
     pub declared: u32,
 }
@@ -131,6 +142,11 @@ pub enum Request<'a> {
         /// The system-call filter of every command: classic BPF instructions as the kernel takes them.
         filter: &'a [u8],
     },
+    /// Keep a tree for the commands that will name it, at its place below the share's `trees`. Beside it: a detached mount.
+    /// Answered only where it fails, and then the guest ends.
+    Tree([u8; TREE_NAME_BYTES]),
+    /// Mount empty volumes and start the process of the next command, whatever its tree will be. Not answered.
+    Lay(Sizes),
     /// Make the volumes and the confined process of the next command ready.
     Prepare(Volumes),
     /// Run a command. Beside it: where its standard output and its standard error go.
@@ -141,6 +157,11 @@ pub enum Request<'a> {
     Open(&'a CStr),
     /// Take the volumes of the command that ended away.
     Finish,
+    /// Answer with this number, once everything before it is done.
+    Prove {
+        /// The number.
+        nonce: u64,
+    },
 }
 
 /// How the main process of a command ended.
@@ -190,6 +211,8 @@ pub struct Ended {
     pub disk_full: bool,
     /// Calls for shared memory that the guest refused.
     pub memory_refusals: u32,
+    /// Calls that it refused as signs of an attempt to get out; `None` where it could not be asked.
+    pub signs: Option<Counts>,
 }
 
 /// What a guest answers.
@@ -217,4 +240,9 @@ pub enum Response {
     },
     /// The volumes are gone.
     Finished,
+    /// The guest lives, and did what it was asked to before.
+    Proven {
+        /// The number that it was given.
+        nonce: u64,
+    },
 }

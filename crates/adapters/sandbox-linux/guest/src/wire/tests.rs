@@ -1,11 +1,12 @@
 use super::{
-    Ended, EndedBy, Execute, Failed, How, Message, ProcessLimits, Request, Response, Spawn, Spawned,
+    Ended, EndedBy, Execute, Failed, How, Message, ProcessLimits, Request, Response, Sizes, Spawn, Spawned,
     TREE_NAME_BYTES, Volumes,
 };
 use crate::Step;
+use ambit_system_calls::SIGNS;
 
-const VOLUMES: Volumes =
-    Volumes { tree: [b'a'; TREE_NAME_BYTES], disk_bytes: 1 << 40, disk_files: 7, declared: 5 };
+const SIZES: Sizes = Sizes { disk_bytes: 1 << 40, disk_files: 7 };
+const VOLUMES: Volumes = Volumes { tree: [b'a'; TREE_NAME_BYTES], sizes: SIZES, declared: 5 };
 const FAILED: Failed = Failed { step: Step::Filter, errno: 22 };
 
 /// It reads back, and nothing shorter or longer does.
@@ -37,10 +38,14 @@ fn every_request_reads_back() {
         Request::Stop,
         Request::Open(c"out/report.txt"),
         Request::Finish,
+        Request::Tree([b'a'; TREE_NAME_BYTES]),
+        Request::Lay(SIZES),
+        Request::Prove { nonce: 1 << 60 },
     ] {
         round_trip(&request, &mut [0; 512]);
     }
-    let spawn = Spawn { outer_uid: 1, outer_gid: 2, foreign: true, by_path: false, counted: true };
+    let spawn =
+        Spawn { outer_uid: 1, outer_gid: 2, foreign: true, by_path: false, counted: true, placed: false };
     round_trip(&spawn, &mut [0; 512]);
 }
 
@@ -57,9 +62,19 @@ fn every_response_reads_back() {
     for how in hows {
         round_trip(&how, &mut [0; 512]);
         for by in [EndedBy::Itself, EndedBy::Deadline, EndedBy::Request, EndedBy::Memory] {
-            let ended =
-                Ended { how, by, killed: 3, wall_us: 4, cpu_us: 5, disk_full: true, memory_refusals: 6 };
-            round_trip(&Response::Ended(ended), &mut [0; 512]);
+            for signs in [None, Some([7; SIGNS])] {
+                let ended = Ended {
+                    how,
+                    by,
+                    killed: 3,
+                    wall_us: 4,
+                    cpu_us: 5,
+                    disk_full: true,
+                    memory_refusals: 6,
+                    signs,
+                };
+                round_trip(&Response::Ended(ended), &mut [0; 512]);
+            }
         }
     }
     for response in [
@@ -70,6 +85,7 @@ fn every_response_reads_back() {
         Response::Opened,
         Response::Unopened { errno: 2 },
         Response::Finished,
+        Response::Proven { nonce: 1 << 60 },
     ] {
         round_trip(&response, &mut [0; 512]);
     }

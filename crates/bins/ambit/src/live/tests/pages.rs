@@ -1,4 +1,5 @@
 use ambit_ids::{DurationMs, UnixMs};
+use ambit_ports::sandbox::{OutputStream, Sight};
 use ambit_run::{Event, Phase, Stage, State, ToolCall};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -55,6 +56,18 @@ fn every_phase_is_seen_on_every_screen() {
     insta::assert_snapshot!("checking", seen(&live, at, 3_250));
     live.cancel = Cancel::Asked { by_key: true };
     insta::assert_snapshot!("asked", seen(&live, at, 3_350));
+    live.cancel = Cancel::Unasked;
+    for (stream, text) in [
+        (OutputStream::Stdout, "collected 12 items\n"),
+        (
+            OutputStream::Stderr,
+            "warning: a name that is far longer than any terminal is wide, or nearly any of them\n",
+        ),
+        (OutputStream::Stdout, "  tests/test_events.py ...."),
+    ] {
+        live.output.see(&Sight::Text { stream, offset: 0, bytes: text.len() as u64, text: text.to_owned() });
+    }
+    insta::assert_snapshot!("putting_out", seen(&live, at, 3_350));
     let (live, at) = story.when(|state, _| state.phase() == Some(Phase::Completed));
     insta::assert_snapshot!("completed", seen(&live, at, 0));
 }

@@ -1,17 +1,15 @@
 use std::collections::BTreeSet;
-use std::io::{BufRead as _, Write as _};
 
 use ambit_ids::{ByteCount, Digest, ImageName};
 use ambit_images::{NamedImages, PruneReport, PruneRequest, Pruned};
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
 
 use super::references::needed;
 use crate::answer::Answer;
+use crate::ask::line;
 use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::interrupt::interrupted;
 use crate::terminal::{counted, printable};
 
 /// What somebody wants to have removed, and how.
@@ -52,20 +50,11 @@ async fn is_agreed(context: &Context, found: &PruneReport) -> Result<bool, Failu
             .help("`--dry-run` shows what would be removed, and `--yes` removes it"));
     }
     let question = format!("{}remove {}? [y/N] ", rows(found), counted(found.removed.len(), "image"));
-    let _ = write!(std::io::stderr(), "{}", printable(&question));
-    let (tell, said) = oneshot::channel();
-    // A thread that still reads does not keep an interrupted program from ending, as a task of the runtime would.
-    std::thread::spawn(move || {
-        let mut line = String::new();
-        let _ = std::io::stdin().lock().read_line(&mut line);
-        let _ = tell.send(line);
-    });
-    tokio::select! {
-        biased;
-        code = interrupted() => {
+    match line(&printable(&question)).await {
+        Err(code) => {
             Err(Failure::new("USAGE_NOT_CONFIRMED", "interrupted; nothing was removed").exiting(code))
         }
-        line = said => Ok(matches!(line.unwrap_or_default().trim(), "y" | "Y" | "yes")),
+        Ok(line) => Ok(matches!(line.unwrap_or_default().trim(), "y" | "Y" | "yes")),
     }
 }
 

@@ -4,11 +4,21 @@ use ambit_ids::RepoPath;
 use ambit_revision::{Change, Contents, Judged, Listing, PatchRefusal, Sight, Tree, TreeFile, View, touched};
 use ambit_source_directory::{ImportError, look, measure};
 
+use super::Aim;
 use super::given::Given;
-use super::verdict::Verdict;
+use super::verdict::{Ruling, Verdict};
 use crate::cli::GroundArgs;
 use crate::failure::Failure;
 use crate::verbs::tree::options;
+use crate::verbs::unread::unread;
+
+/// What is to be found out.
+pub(super) struct Asked<'a> {
+    pub(super) ground: &'a GroundArgs,
+    pub(super) aim: Aim,
+    /// Whether the whole tree that comes out is wanted.
+    pub(super) wants_tree: bool,
+}
 
 /// What was decided, and what can be written then.
 pub(super) struct Decided {
@@ -29,38 +39,40 @@ pub(super) struct Outcome {
 
 /// Decides by what the patch touches alone. The rest of the directory is read only where the patch applies and the
 /// tree is wanted.
-pub(super) fn decide(ground: &GroundArgs, given: &Given, wants_tree: bool) -> Result<Decided, Failure> {
-    let refused = |verdict| Ok(Decided { verdict, outcome: None });
+pub(super) fn decide(asked: &Asked<'_>, given: &Given) -> Result<Decided, Failure> {
+    let Asked { ground, aim, wants_tree } = asked;
+    let ruled = |ruling| Verdict { aim: *aim, patch: given.digest(), tree: None, place: None, ruling };
+    let refused = |ruling| Ok(Decided { verdict: ruled(ruling), outcome: None });
     let patch = match given.parse() {
         Ok(patch) => patch,
-        Err(error) => return refused(Verdict::of_error(given.digest(), &error)),
+        Err(error) => return refused(Ruling::NoPatch(error)),
     };
-    let source = given.digest();
     let paths = touched(&patch);
-    let looked = look(&ground.base, &paths, options(ground.all)).map_err(|error| unread(&error))?;
+    let looked =
+        look(&ground.base, &paths, options(ground.all)).map_err(|error| unread(&error, aim.kept()))?;
     let standing = standing(&looked.listings, &paths);
     let mut contents = looked.contents;
     let view = View::new(&patch, looked.listings).map_err(|error| Failure::of(error.code(), &error))?;
     let (mut verdict, changes, changed) = match view.apply(&contents) {
         Ok(Judged::Applied(effect)) => {
-            contents.extend(effect.blobs.iter().map(|(_, bytes)| bytes.to_vec()));
-            let changed = filled(&effect.changes);
-            (Verdict::applied(source, &effect), effect.changes, changed)
+            contents.include(&effect.blobs);
+            let (changes, changed) = (effect.changes.clone(), filled(&effect.changes));
+            (ruled(Ruling::Fits(effect)), changes, changed)
         }
         // The directory stays as it is, and what the patch changed stands there.
         Ok(Judged::AlreadyApplied(effect)) => {
             let changed = effect.as_ref().map_or(standing, |effect| filled(&effect.changes));
-            (Verdict::already_applied(source, effect.as_ref()), Vec::new(), changed)
+            (ruled(Ruling::StandsAlready(effect)), Vec::new(), changed)
         }
-        Err(refusal) => return refused(Verdict::of_refusal(source, &refusal)),
+        Err(refusal) => return refused(Ruling::Refused(refusal)),
     };
     let mut tree = None;
-    if wants_tree {
-        let whole = match after(ground, &changes)? {
+    if *wants_tree {
+        let whole = match after(asked, &changes)? {
             Ok(whole) => whole,
-            Err(refusal) => return refused(Verdict::of_refusal(source, &refusal)),
+            Err(refusal) => return refused(Ruling::Refused(refusal)),
         };
-        verdict = verdict.with_tree(whole.digest());
+        verdict.tree = Some(whole.digest());
         tree = Some(whole);
     }
     Ok(Decided { verdict, outcome: Some(Outcome { changed, tree, contents }) })
@@ -88,18 +100,15 @@ fn standing(listings: &[Listing], paths: &BTreeSet<RepoPath>) -> Vec<(RepoPath, 
 }
 
 /// The whole tree after these changes.
-fn after(ground: &GroundArgs, changes: &[Change]) -> Result<Result<Tree, PatchRefusal>, Failure> {
-    let before = measure(&ground.base, options(ground.all)).map_err(|error| unread(&error))?.tree;
+fn after(asked: &Asked<'_>, changes: &[Change]) -> Result<Result<Tree, PatchRefusal>, Failure> {
+    let Asked { ground, aim, .. } = asked;
+    let failed = |error: ImportError| unread(&error, aim.kept());
+    let before = measure(&ground.base, options(ground.all)).map_err(failed)?.tree;
     let is_same = |change: &&Change| before.get(&change.path).copied() == change.before;
     if let Some(change) = changes.iter().find(|change| !is_same(change)) {
-        return Err(unread(&ImportError::Changed { path: (&change.path).into() }));
+        return Err(failed(ImportError::Changed { path: (&change.path).into() }));
     }
     let edits: BTreeMap<RepoPath, Option<TreeFile>> =
         changes.iter().map(|change| (change.path.clone(), change.after)).collect();
     Ok(before.with(&edits).map_err(PatchRefusal::Tree))
-}
-
-/// That the directory cannot be read as it is.
-fn unread(error: &ImportError) -> Failure {
-    Failure::of(error.code(), error).help("the patch was not applied, and nothing was written")
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use ambit_ids::{Digest, limits};
 use ambit_revision::{PatchError, PatchFault, PatchSet, parse};
 
+use super::Aim;
 use crate::failure::Failure;
 
 /// A patch as it was given. Of one that is too large only the start was read.
@@ -15,7 +16,7 @@ pub(super) struct Given {
 
 impl Given {
     /// Reads a file, a pipe, or with `-` standard input.
-    pub(super) fn read(file: &Path) -> Result<Self, Failure> {
+    pub(super) fn read(file: &Path, aim: Aim) -> Result<Self, Failure> {
         let shown =
             if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
         let given = if file == Path::new("-") {
@@ -28,7 +29,7 @@ impl Given {
         };
         given.map_err(|error| {
             Failure::new("USAGE_FILE_UNREADABLE", format!("{shown} cannot be read: {error}"))
-                .help("nothing was written; name a file with a patch, or - for standard input")
+                .help(format!("{}; name a file with a patch, or - for standard input", aim.kept()))
         })
     }
 

@@ -1,126 +1,167 @@
 use std::error::Error;
+use std::path::{Path, PathBuf};
 
 use ambit_ids::Digest;
-use ambit_revision::{Excerpt, Mismatch, Outcome, PatchError, PatchRefusal, Reason, TreeError};
+use ambit_revision::{Excerpt, Mismatch, Outcome, PatchError, PatchRefusal, Reason};
 use serde_json::{Value, json};
 
+use super::Aim;
+use super::page;
 use crate::answer::Answer;
 use crate::failure::exit;
-use crate::terminal::{counted, printable_json};
+use crate::terminal::{counted, is_read_by_a_person, printable_json};
 
-/// What is told of a patch: one object with the same members whatever the verdict is.
+/// What is told of a patch.
 pub(super) struct Verdict {
-    json: Value,
-    exit: u8,
+    pub(super) aim: Aim,
+    /// The digest of the patch as it was given, where it was read to its end.
+    pub(super) patch: Option<Digest>,
+    /// The digest of the tree that comes out, where everything was read.
+    pub(super) tree: Option<Digest>,
+    /// Where the outcome was written.
+    pub(super) place: Option<Place>,
+    pub(super) ruling: Ruling,
+}
+
+/// Where the outcome of a patch was written.
+pub(super) struct Place {
+    pub(super) dir: PathBuf,
+    /// Whether only the files were that the patch makes or changes.
+    pub(super) changed_only: bool,
+}
+
+/// What became of a patch.
+pub(super) enum Ruling {
+    /// It fits the directory.
+    Fits(Outcome),
+    /// The directory is what it leads to. What it did then is told where that is known.
+    StandsAlready(Option<Outcome>),
+    /// It is no patch that is understood as a whole.
+    NoPatch(PatchError),
+    /// It does not fit.
+    Refused(PatchRefusal),
+}
+
+impl Ruling {
+    /// The code of a refusal, and of a patch that is applied already.
+    pub(super) const fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Fits(_) => None,
+            Self::StandsAlready(_) => Some("PATCH_ALREADY_APPLIED"),
+            Self::NoPatch(error) => Some(error.code()),
+            Self::Refused(refusal) => Some(refusal.code()),
+        }
+    }
+
+    /// The same in words.
+    pub(super) fn message(&self) -> String {
+        match self {
+            Self::Fits(outcome) => {
+                let comparison = &outcome.canonical.comparison;
+                let lines = comparison.totals.lines;
+                let files = counted(comparison.files.len(), "file");
+                format!("{files} changed, {} added, {} removed", counted(lines.added, "line"), lines.removed)
+            }
+            Self::StandsAlready(_) => {
+                "the directory already holds everything that the patch asks for".to_owned()
+            }
+            Self::NoPatch(error) => with_causes(error),
+            Self::Refused(refusal) => with_causes(refusal),
+        }
+    }
+
+    /// What the patch does, or did.
+    pub(super) const fn effect(&self) -> Option<&Outcome> {
+        match self {
+            Self::Fits(outcome) | Self::StandsAlready(Some(outcome)) => Some(outcome),
+            Self::StandsAlready(None) | Self::NoPatch(_) | Self::Refused(_) => None,
+        }
+    }
 }
 
 impl Verdict {
-    /// Nothing but what became of it. `patch` is the digest of the patch as it was given.
-    fn new(verdict: &str, code: Option<&str>, message: &str, patch: Option<Digest>) -> Self {
-        let exit = if verdict == "refused" { exit::DENIED } else { exit::OK };
-        let json = json!({
-            "verdict": verdict, "code": code, "message": message, "patch": patch, "canonical": null, "tree": null,
+    /// The same, whose outcome was written.
+    pub(super) fn written_to(self, dir: &Path, changed_only: bool) -> Self {
+        Self { place: Some(Place { dir: dir.to_owned(), changed_only }), ..self }
+    }
+
+    /// The verdict in a word.
+    pub(super) const fn word(&self) -> &'static str {
+        match self.ruling {
+            Ruling::Fits(_) => self.aim.verdict(),
+            Ruling::StandsAlready(_) => "already-applied",
+            Ruling::NoPatch(_) | Ruling::Refused(_) => "refused",
+        }
+    }
+
+    /// One object with the same members whatever the verdict is.
+    fn to_json(&self) -> Value {
+        let mut json = json!({
+            "verdict": self.word(), "code": self.ruling.code(), "message": self.ruling.message(),
+            "patch": self.patch, "canonical": null, "tree": self.tree,
             "files": [], "hunks": [], "warnings": [], "patchLine": null,
             "path": null, "hunk": null, "line": null, "expected": null, "found": null, "candidates": [],
         });
-        Self { json, exit }
-    }
-
-    /// That it applies.
-    pub(super) fn applied(patch: Option<Digest>, outcome: &Outcome) -> Self {
-        let comparison = &outcome.canonical.comparison;
-        let lines = comparison.totals.lines;
-        let files = counted(comparison.files.len(), "file");
-        let message =
-            format!("{files} changed, {} added, {} removed", counted(lines.added, "line"), lines.removed);
-        Self::new("applied", None, &message, patch).effect(outcome)
-    }
-
-    /// That the directory is what it leads to. What it did then is told where that is known.
-    pub(super) fn already_applied(patch: Option<Digest>, original: Option<&Outcome>) -> Self {
-        let message = "the directory already holds everything that the patch asks for";
-        let told = Self::new("already-applied", Some("PATCH_ALREADY_APPLIED"), message, patch);
-        match original {
-            Some(outcome) => told.effect(outcome),
-            None => told,
+        if let Some(effect) = self.ruling.effect() {
+            let warnings: Vec<String> = effect.warnings.iter().map(ToString::to_string).collect();
+            json["canonical"] = json!(effect.canonical.digest);
+            json["files"] = json!(effect.canonical.comparison.files);
+            json["hunks"] = json!(effect.matches);
+            json["warnings"] = json!(warnings);
         }
-    }
-
-    fn effect(self, outcome: &Outcome) -> Self {
-        let warnings: Vec<String> = outcome.warnings.iter().map(ToString::to_string).collect();
-        self.set("canonical", json!(outcome.canonical.digest))
-            .set("files", json!(outcome.canonical.comparison.files))
-            .set("hunks", json!(outcome.matches))
-            .set("warnings", json!(warnings))
-    }
-
-    /// That it is no patch that is understood as a whole.
-    pub(super) fn of_error(patch: Option<Digest>, error: &PatchError) -> Self {
-        Self::new("refused", Some(error.code()), &with_causes(error), patch)
-            .set("patchLine", json!(error.line))
-    }
-
-    /// That it does not apply.
-    pub(super) fn of_refusal(patch: Option<Digest>, refusal: &PatchRefusal) -> Self {
-        let told = Self::new("refused", Some(refusal.code()), &with_causes(refusal), patch);
-        match refusal {
-            PatchRefusal::At { path, reason } => told.set("path", json!(path)).reason(reason),
-            PatchRefusal::Tree(
-                TreeError::Twice(path)
-                | TreeError::FileInTheWay(path)
-                | TreeError::DirectoryInTheWay(path)
-                | TreeError::Absent(path)
-                | TreeError::FileTooLarge { path, .. },
-            ) => told.set("path", json!(path)),
-            PatchRefusal::Tree(TreeError::Limit(_))
-            | PatchRefusal::BaseMoved { .. }
-            | PatchRefusal::AlreadyApplied(_) => told,
+        match &self.ruling {
+            Ruling::NoPatch(error) => {
+                json["patchLine"] = json!(error.line);
+                json["path"] = json!(error.fault.path());
+            }
+            Ruling::Refused(PatchRefusal::At { path, reason }) => {
+                json["path"] = json!(path);
+                tell_reason(&mut json, reason);
+            }
+            Ruling::Refused(PatchRefusal::Tree(error)) => json["path"] = json!(error.path()),
+            _ => {}
         }
+        json
     }
 
-    /// The same, with the tree that comes out.
-    pub(super) fn with_tree(self, tree: Digest) -> Self {
-        self.set("tree", json!(tree))
+    /// The object, or a page of the same where a person reads it at a terminal.
+    pub(super) fn answer(self, json: bool) -> Answer {
+        let exit = if self.word() == "refused" { exit::DENIED } else { exit::OK };
+        let value = self.to_json();
+        let text =
+            if is_read_by_a_person(json) { page::of(&self).into_text() } else { printable_json(&value) };
+        Answer::new(text, value).verbatim().exiting(exit)
     }
+}
 
-    /// Where in the file, and what stands there.
-    fn reason(self, reason: &Reason) -> Self {
-        match reason {
-            Reason::DeletePartial(mismatch) | Reason::ContextMismatch(mismatch) => self.mismatch(mismatch),
-            Reason::AmbiguousPlace { hunk, lines } => {
-                self.set("hunk", json!(hunk)).set("candidates", json!(lines))
-            }
-            Reason::HunkOverlap { hunk, line } | Reason::ContextLineEnding { hunk, line, .. } => {
-                self.set("hunk", json!(hunk)).set("line", json!(line))
-            }
-            Reason::AnchorMissing { hunk, line } => {
-                self.set("hunk", json!(hunk)).set("expected", json!(line.as_str()))
-            }
-            Reason::UnanchoredInsert { hunk } | Reason::FinalNewline { hunk } => {
-                self.set("hunk", json!(hunk))
-            }
-            _ => self,
+/// Where in the file, and what stands there.
+fn tell_reason(json: &mut Value, reason: &Reason) {
+    match reason {
+        Reason::DeletePartial(mismatch) | Reason::ContextMismatch(mismatch) => tell_mismatch(json, mismatch),
+        Reason::AmbiguousPlace { hunk, lines } => {
+            json["hunk"] = json!(hunk);
+            json["candidates"] = json!(lines);
         }
+        Reason::HunkOverlap { hunk, line } | Reason::ContextLineEnding { hunk, line, .. } => {
+            json["hunk"] = json!(hunk);
+            json["line"] = json!(line);
+        }
+        Reason::AnchorMissing { hunk, line } => {
+            json["hunk"] = json!(hunk);
+            json["expected"] = json!(line.text());
+        }
+        Reason::UnanchoredInsert { hunk } | Reason::FinalNewline { hunk } => json["hunk"] = json!(hunk),
+        _ => {}
     }
+}
 
-    fn mismatch(self, mismatch: &Mismatch) -> Self {
-        let Mismatch { hunk, line, expected, found, candidates } = mismatch;
-        self.set("hunk", json!(hunk))
-            .set("line", json!(line))
-            .set("expected", json!(expected.as_ref().map(Excerpt::as_str)))
-            .set("found", json!(found.as_ref().map(Excerpt::as_str)))
-            .set("candidates", json!(candidates))
-    }
-
-    fn set(mut self, member: &str, value: Value) -> Self {
-        self.json[member] = value;
-        self
-    }
-
-    /// The object, which is all that is written to standard output whether or not JSON is asked for.
-    pub(super) fn answer(self) -> Answer {
-        Answer::new(printable_json(&self.json), self.json).verbatim().exiting(self.exit)
-    }
+fn tell_mismatch(json: &mut Value, mismatch: &Mismatch) {
+    let Mismatch { hunk, line, expected, found, candidates } = mismatch;
+    json["hunk"] = json!(hunk);
+    json["line"] = json!(line);
+    json["expected"] = json!(expected.as_ref().map(Excerpt::text));
+    json["found"] = json!(found.as_ref().map(Excerpt::text));
+    json["candidates"] = json!(candidates);
 }
 
 fn with_causes(error: &dyn Error) -> String {

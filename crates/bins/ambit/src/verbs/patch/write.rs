@@ -6,6 +6,7 @@ use ambit_revision::Tree;
 use ambit_source_directory::{ExportError, SourceFiles, write_new};
 
 use super::decide::Outcome;
+use crate::crew;
 use crate::failure::Failure;
 use crate::interrupt::Signals;
 
@@ -37,11 +38,7 @@ pub(super) fn write(outcome: Outcome, base: &Path, out: &Path, changed_only: boo
 fn stoppable(
     work: impl FnOnce(&AtomicBool) -> Result<(), ExportError> + Send + 'static,
 ) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::of("RUNTIME_FAILED", &error))?;
-    runtime.block_on(async {
+    crew::two()?.block_on(async {
         let mut signals = Signals::to_end();
         let is_stopped = Arc::new(AtomicBool::new(false));
         let stopping = Arc::clone(&is_stopped);

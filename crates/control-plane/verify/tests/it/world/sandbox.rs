@@ -104,6 +104,7 @@ impl SandboxPort for LookingSandbox {
             },
             evidence_probes: families.into_iter().map(probe).collect(),
             lacks: Vec::new(),
+            advisories: Vec::new(),
             environment: Digest::of(b"environment"),
             measured_at: UnixMs::new(1_700_000_000_000),
         })
@@ -179,6 +180,7 @@ impl SandboxPort for LookingSandbox {
             cpu_ms: None,
             peak_memory_bytes: None,
             killed_processes: 0,
+            signs: None,
         })
     }
 
@@ -203,8 +205,9 @@ impl SandboxPort for LookingSandbox {
         })
     }
 
-    async fn destroy(&self, lease: &SandboxLease, _: Lives) -> Result<DestructionReceipt, SandboxError> {
-        if self.meets(Trouble::Remains) {
+    async fn destroy(&self, lease: &SandboxLease, lives: Lives) -> Result<DestructionReceipt, SandboxError> {
+        // At the end of a run, not where room is made for another sandbox of it.
+        if lives == Lives::Named && self.meets(Trouble::Remains) {
             let remaining = vec![("mounts".to_owned(), 1)];
             return Err(SandboxError::DestructionUnproven { lease: lease.lease.clone(), remaining });
         }

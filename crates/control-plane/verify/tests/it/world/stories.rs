@@ -7,9 +7,10 @@ use ambit_blobs::DirectoryBlobs;
 use ambit_blueprint::BudgetCeilings;
 use ambit_broker::Broker;
 use ambit_gates::Ending;
-use ambit_ids::{ByteCount, Digest, DurationMs, RepoPath, RevisionId, RunId, Scope};
+use ambit_ids::{ByteCount, Digest, DurationMs, GateId, RepoPath, RevisionId, RunId, Scope};
 use ambit_journal::Journal;
 use ambit_orchestrator::{InboxCommand, Observer, Orchestrator, StartRun};
+use ambit_ports::sandbox::Tap;
 use ambit_ports::store::{RunRef, SignedHead, Store as _};
 use ambit_projects::{ApproverCredential, Import, Projects, Wish};
 use ambit_revision::{Contents, FileKind, Tree, TreeFile};
@@ -72,6 +73,10 @@ pub(crate) async fn tell(path: &Path) -> (Runs, SignedHead) {
 struct Telling(UnboundedSender<Event>);
 
 impl Observer for Telling {
+    fn gate_begins(&self, _: &GateId) -> Option<Tap> {
+        None
+    }
+
     fn changed(&self, _: &State, events: &[Event]) {
         for event in events {
             // Nobody may be listening any more.

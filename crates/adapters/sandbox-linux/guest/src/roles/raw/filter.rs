@@ -12,9 +12,23 @@ const RECEIVE: usize = 0xc050_2100;
 const SEND: usize = 0xc018_2101;
 const CONTINUE: u32 = 1;
 
-/// Installs a system-call filter on this process for good. Where it `asks`, answers the descriptor at which its questions
-/// are answered; `None` where the kernel has none to give, and then it refuses the calls in question itself.
-pub fn set_filter(filter: &[u8], asks: bool) -> Result<Option<OwnedFd>> {
+/// Installs a system-call filter on this process for good. Answers the descriptor at which its questions are answered;
+/// `None` where the kernel has none to give, and then it refuses the calls in question itself.
+pub fn set_filter(filter: &[u8]) -> Result<Option<OwnedFd>> {
+    if let Ok(listener) = install(filter, NEW_LISTENER) {
+        let listener = i32::try_from(listener).map_err(|_| Errno::BADF)?;
+        // SAFETY: a new descriptor that nobody else knows of.
+        return Ok(Some(unsafe { OwnedFd::from_raw_fd(listener) }));
+    }
+    set_mute_filter(filter).map(|()| None)
+}
+
+/// Likewise one that asks nothing, and that leaves it to a later filter to ask: the kernel grants one descriptor only.
+pub fn set_mute_filter(filter: &[u8]) -> Result<()> {
+    install(filter, 0).map(drop)
+}
+
+fn install(filter: &[u8], flags: usize) -> Result<usize> {
     #[repr(C)]
     struct Program {
         len: u16,
@@ -28,13 +42,7 @@ pub fn set_filter(filter: &[u8], asks: bool) -> Result<Option<OwnedFd>> {
     let program = Program { len, instructions: filter.as_ptr() };
     let at = (&raw const program) as usize;
     // SAFETY: `program` names exactly `len` instructions of eight bytes; the kernel copies and checks them.
-    let install = |flags| unsafe { call(sys::__NR_seccomp, [SET_MODE_FILTER, flags, at, 0, 0]) };
-    if asks && let Ok(listener) = install(NEW_LISTENER) {
-        let listener = i32::try_from(listener).map_err(|_| Errno::BADF)?;
-        // SAFETY: a new descriptor that nobody else knows of.
-        return Ok(Some(unsafe { OwnedFd::from_raw_fd(listener) }));
-    }
-    install(0).map(|_| None)
+    unsafe { call(sys::__NR_seccomp, [SET_MODE_FILTER, flags, at, 0, 0]) }
 }
 
 /// A call that waits for an answer, as the kernel tells of it.
@@ -44,7 +52,8 @@ pub struct Asked {
     id: u64,
     pid: u32,
     flags: u32,
-    number: i32,
+    /// The number of the call.
+    pub number: i32,
     family: u32,
     instruction: u64,
     /// The arguments, copied when the call was made: the caller cannot change them any more.

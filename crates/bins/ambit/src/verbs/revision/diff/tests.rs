@@ -28,6 +28,7 @@ fn seen(number: u32, made: Option<&str>) -> Seen {
         revision: RevisionId::new(number),
         tree: Digest::of(&[u8::try_from(number).unwrap()]),
         run,
+        run_name: made.map(str::to_owned),
         preview_ready: made.is_some(),
         parent: None,
         source: None,
