@@ -351,7 +351,7 @@ fn start(plan: &Plan, streams: [OwnedFd; 3]) -> Result<(std::process::Child, Opt
         .stdin(Stdio::from(control))
         .stdout(Stdio::from(stdout))
         .stderr(Stdio::from(stderr));
-    let keeper = fresh::spawn(&mut keeper).map_err(|error| (KEEPER, error))?;
+    let keeper = fresh::spawn(keeper).map_err(|error| (KEEPER, error))?;
     Ok((keeper, held))
 }
 

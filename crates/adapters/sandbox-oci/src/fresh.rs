@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 /// How long others may take to let go of it.
 const LETTING_GO: Duration = Duration::from_secs(30);
 
-/// Starts a program that this process has just written and closed.
+/// Starts a program that this process has just written and closed. What it was given of this process's own, such as its end
+/// of a socket, is the child's alone afterwards.
 ///
 /// Whatever another thread starts at that moment has a copy of every descriptor until it becomes its own program, of the one
 /// that writes too, and the kernel executes nothing that anybody has open for writing. Each lets go of it by itself, and
 /// none can get it any more, so it is tried again until all have.
-pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
+pub(crate) fn spawn(mut command: Command) -> io::Result<Child> {
     once_let_go(|| command.spawn())
 }
 
@@ -74,7 +75,7 @@ mod tests {
                     let program = directory.path().join(number.to_string());
                     fs::write(&program, &content)?;
                     fs::set_permissions(&program, Permissions::from_mode(0o755))?;
-                    Ok(spawn(&mut Command::new(&program))?.wait()?.success())
+                    Ok(spawn(Command::new(&program))?.wait()?.success())
                 })
                 .collect();
             over.store(true, Ordering::Relaxed);

@@ -90,7 +90,7 @@ fn hear(staging: &Staging) -> io::Result<String> {
         .stdin(Stdio::from(OwnedFd::from(far)))
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    let mut keeper = fresh::spawn(&mut keeper)?;
+    let mut keeper = fresh::spawn(keeper)?;
     let mut said = String::new();
     let heard = near.read_to_string(&mut said);
     // It ends by itself where it is let go by nobody; one that stands still is ended.
