@@ -89,8 +89,21 @@ pub(crate) fn send(
     body: &str,
     most_bytes: usize,
 ) -> Raw {
+    send_and_wait(Duration::from_secs(60), server, method, path, headers, body, most_bytes)
+}
+
+/// Likewise, where nothing comes for so long at most.
+pub(crate) fn send_and_wait(
+    patience: Duration,
+    server: &ModelServer,
+    method: &str,
+    path: &str,
+    headers: &[&str],
+    body: &str,
+    most_bytes: usize,
+) -> Raw {
     let mut stream = TcpStream::connect(server.address()).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+    stream.set_read_timeout(Some(patience)).unwrap();
     let lines: String = headers.iter().map(|line| format!("{line}\r\n")).collect();
     let request = format!(
         "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{lines}content-length: {}\r\n\r\n{body}",

@@ -1,12 +1,13 @@
 //! Each fault, as a client sees it.
 
 use std::io::{ErrorKind, Read};
+use std::time::Duration;
 
 use ambit_model_server::{Fault, ModelServer, Script, Turn, Wire};
 use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
-use crate::client::{Raw, good, post, send, usual_headers};
+use crate::client::{Raw, good, post, send, send_and_wait, usual_headers};
 
 fn calling(fault: Fault) -> ModelServer {
     let turn = Turn::call("read_file", json!({"path": "a/b"})).saying("I look.").failing(fault);
@@ -206,7 +207,8 @@ fn connections_end_as_named() {
 fn a_stalled_answer_stays_and_an_endless_one_goes_on() {
     let (wire, body) = (Wire::Chat, good(Wire::Chat, "x", true).to_string());
     let stalled = calling(Fault::Stall { after_bytes: 80 });
-    let raw = send(&stalled, "POST", wire.path(), usual_headers(wire), &body, usize::MAX);
+    let patience = Duration::from_secs(3);
+    let raw = send_and_wait(patience, &stalled, "POST", wire.path(), usual_headers(wire), &body, usize::MAX);
     assert_eq!((raw.body.len(), raw.complete), (80, false));
     assert!(matches!(raw.error, Some(ErrorKind::WouldBlock | ErrorKind::TimedOut)));
     for fault in [Fault::Endless, Fault::EndlessLine] {
