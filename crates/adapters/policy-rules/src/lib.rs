@@ -8,4 +8,4 @@
 mod call;
 mod engine;
 
-pub use engine::{Explanation, RuleEngine, RuleError};
+pub use engine::RuleEngine;

@@ -11,7 +11,7 @@ mod decision;
 mod fact;
 mod request;
 
-pub use action::{Capability, SideEffect, ToolName};
+pub use action::{ActionClass, Capability, SideEffect, ToolName};
 pub use authority::{LifecycleStage, Plane};
 pub use decision::{Answer, Decision, DenialKind, EngineVersion, Verdict, combine};
 pub use fact::{Fact, FactKind};
