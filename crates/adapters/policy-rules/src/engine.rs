@@ -8,7 +8,7 @@ use ambit_ports::policy::PolicyEngine;
 use crate::call::Call;
 
 /// The name and version that decisions carry.
-const VERSION: &str = "rules/1";
+pub const ENGINE: &str = "rules/1";
 
 /// The denials that the engine makes by itself, which no bundle can lift: their names and why they are there.
 const BUILT_IN: [(&str, &str); 3] = [
@@ -78,7 +78,7 @@ impl PolicyEngine for RuleEngine {
         };
         // A request without canonical bytes has no digest; that of nothing stands for it beside its own rule.
         let input = input.map_or_else(|_| Digest::of(b""), |bytes| bytes.digest());
-        Decision { verdict, rules, engine: EngineVersion(VERSION.to_owned()), input }
+        Decision { verdict, rules, engine: EngineVersion(ENGINE.to_owned()), input }
     }
 
     fn instead(&self, rule: &RuleId) -> Option<String> {
