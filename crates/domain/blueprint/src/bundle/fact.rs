@@ -1,6 +1,7 @@
-use ambit_policy::{Fact, FactKind};
+use ambit_ids::Excerpt;
+use ambit_policy::{Fact, FactKind, Weakening};
 
-use crate::cursor::{Cursor, Read};
+use crate::cursor::{Cursor, Fields, Read, Reported};
 
 const MAX_FACTS: usize = 16;
 
@@ -33,6 +34,33 @@ fn read_fact(cursor: &Cursor<'_>) -> Read<Fact> {
             fields.finish()?;
             Ok(Fact::SkipMarkerAdded { path: path?, line: line?, marker: marker? })
         }
+        FactKind::AssertionRemoved
+        | FactKind::AssertionLoosened
+        | FactKind::AssertionUnreachable
+        | FactKind::AssertionTautological
+        | FactKind::AssertionSwallowed
+        | FactKind::TestRemoved
+        | FactKind::TestUncollected
+        | FactKind::TestShadowed
+        | FactKind::ParameterDropped
+        | FactKind::TestNotAwaited
+        | FactKind::ExpectationChanged
+        | FactKind::SnapshotChanged
+        | FactKind::RunnerChanged
+        | FactKind::ModuleShadowed
+        | FactKind::TestDetected
+        | FactKind::CheckSilenced
+        | FactKind::TenancyWidened
+        | FactKind::DependencyMoved
+        | FactKind::DependencyUnpinned
+        | FactKind::MigrationDeleted
+        | FactKind::AuthenticationChanged
+        | FactKind::GateJudgedByModel => {
+            let weakening = read_weakening(&mut fields);
+            fields.finish()?;
+            // INVARIANT: the kinds of this arm are those of a weakening; a test reads one of each.
+            weakening?.told_as(kind).ok_or(Reported)
+        }
         FactKind::DependencyAdded => {
             let manifest = fields.required("manifest").and_then(|c| c.parsed());
             let name = fields.required("name").and_then(|c| c.prose(1..=200));
@@ -60,4 +88,13 @@ fn read_fact(cursor: &Cursor<'_>) -> Read<Fact> {
             Ok(Fact::Unclassified { why: why? })
         }
     }
+}
+
+fn read_weakening(fields: &mut Fields<'_>) -> Read<Weakening> {
+    let path = fields.required("path").and_then(|c| c.parsed());
+    let line = fields.required("line").and_then(|c| c.count(0..=u32::MAX));
+    let side = fields.required("side").and_then(|c| c.word());
+    let mut excerpt = |name| fields.optional(name).map_or(Ok(Excerpt::default()), |c| c.parsed());
+    let (was, is) = (excerpt("was"), excerpt("is"));
+    Ok(Weakening { path: path?, line: line?, side: side?, was: was?, is: is? })
 }
