@@ -188,6 +188,20 @@ mod tests {
         texts.sort();
         texts.dedup();
         assert_eq!(texts.len(), Weakening::kinds().count());
-        assert_eq!(weakening.told_as(FactKind::ScopeLeft), None);
+        let others: Vec<FactKind> =
+            FactKind::ALL.iter().copied().filter(|kind| weakening.clone().told_as(*kind).is_none()).collect();
+        assert_eq!(
+            others,
+            [
+                FactKind::ProtectedPathTouched,
+                FactKind::AssertionCountFell,
+                FactKind::SkipMarkerAdded,
+                FactKind::DependencyAdded,
+                FactKind::ScopeLeft,
+                FactKind::ForeignProject,
+                FactKind::GateNotGranted,
+                FactKind::Unclassified,
+            ]
+        );
     }
 }
