@@ -51,6 +51,10 @@ impl Laws {
         Self(laws.iter().map(|law| (law.policy.id().clone(), law.clone())).collect())
     }
 
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
     fn get(&self, id: &RuleId) -> Option<&Law> {
         self.0.get(&PolicyId::new(id.as_str()))
     }
@@ -115,6 +119,12 @@ impl CedarEngine {
     pub fn handed(&self, request: &Request) -> usize {
         let kinds = kinds_of(request);
         self.slices.of(request.tool, &kinds, request.asked).map_or(0, |set| set.num_of_policies())
+    }
+
+    /// How many policies there are, those around every bundle included.
+    #[must_use]
+    pub fn policies(&self) -> usize {
+        self.laws.len()
     }
 
     /// The digest of the policy set that the engine decides by.

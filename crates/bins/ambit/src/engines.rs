@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn each_engine_is_found_by_the_name_that_its_decisions_carry_and_by_no_other() {
-        let Document::Bundle(bundle) = builtin::GENERATION_TOOLS_V1.parse().unwrap() else {
+        let Document::Bundle(bundle) = builtin::GENERATION_TOOLS_V2.parse().unwrap() else {
             panic!("no bundle")
         };
         let policy = Digest::of(b"the policy set");

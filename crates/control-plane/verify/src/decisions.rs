@@ -188,11 +188,12 @@ fn differing(made: &Request, kept: &[u8]) -> String {
     let (Ok(Value::Object(made)), Ok(Value::Object(kept))) = (made, kept) else {
         return "everything".to_owned();
     };
-    let names: Vec<&str> = made
+    let mut names: Vec<&str> = made
         .iter()
         .filter(|(name, value)| kept.get(*name) != Some(value))
         .map(|(name, _)| name.as_str())
         .collect();
+    names.sort_unstable();
     if names.is_empty() { "its form".to_owned() } else { names.join(", ") }
 }
 

@@ -1,4 +1,7 @@
 //! Decisions by Cedar.
-#![expect(clippy::unwrap_used, reason = "a test ends where something is not there")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends where something is not there")]
 
 mod conformance;
+mod engine;
+mod mutants;
+mod table;

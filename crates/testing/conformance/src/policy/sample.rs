@@ -1,8 +1,10 @@
 //! Rules and requests, chosen and random.
 
 use ambit_blueprint::{ExpectedVerdict, RuleCondition, RuleExample, RuleException, ToolRule};
-use ambit_ids::{Digest, OrganizationId, ProjectId, RuleId, RunId, Scope, UnixMs};
-use ambit_policy::{Answer, ApprovalInHand, Capability, DenialKind, Fact, FactKind, Request, ToolName};
+use ambit_ids::{Digest, Excerpt, OrganizationId, ProjectId, RuleId, RunId, Scope, UnixMs};
+use ambit_policy::{
+    Answer, ApprovalInHand, Capability, DenialKind, Fact, FactKind, Request, Side, ToolName, Weakening,
+};
 
 /// A name.
 #[must_use]
@@ -75,6 +77,10 @@ pub fn fact(kind: FactKind) -> Fact {
         FactKind::ForeignProject => Fact::ForeignProject { project: "ledger".parse().unwrap() },
         FactKind::GateNotGranted => Fact::GateNotGranted { gate: "deploy".parse().unwrap() },
         FactKind::Unclassified => Fact::Unclassified { why: "it does not parse".to_owned() },
+        weakening => {
+            let (was, is) = (Excerpt::of("assert 1"), Excerpt::default());
+            Weakening { path, line: 1, side: Side::Before, was, is }.told_as(weakening).unwrap()
+        }
     }
 }
 
