@@ -1,6 +1,6 @@
 use std::collections::{BTreeSet, HashMap};
 
-use ambit_blueprint::{Explanation, ToolRule, check_examples, check_rules};
+use ambit_blueprint::{Explanation, RuleExample, ToolRule, check_examples, check_rules};
 use ambit_ids::{Digest, RuleId};
 use ambit_policy::{Answer, Decision, DenialKind, EngineVersion, FactKind, Request, Verdict, combine};
 use ambit_ports::policy::PolicyEngine;
@@ -119,6 +119,15 @@ impl CedarEngine {
     pub fn handed(&self, request: &Request) -> usize {
         let kinds = kinds_of(request);
         self.slices.of(request.tool, &kinds, request.asked).map_or(0, |set| set.num_of_policies())
+    }
+
+    /// Decides a call as an example tells it: by a run that is pinned to this engine's policy set.
+    ///
+    /// # Errors
+    /// [`CedarError::Unusable`] where there is no such request.
+    pub fn decide_example(&self, example: &RuleExample) -> Result<Decision, CedarError> {
+        let request = request_of(self.policy, example).map_err(|error| CedarError::unusable(&error))?;
+        Ok(self.decide(&request))
     }
 
     /// How many policies there are, those around every bundle included.

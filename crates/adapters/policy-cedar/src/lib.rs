@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod compile;
+mod difference;
 mod engine;
 mod ground;
 mod law;
@@ -24,6 +25,7 @@ mod slice;
 mod standing;
 
 pub use compile::cedar_text;
+pub use difference::{Difference, Side, differences};
 pub use engine::{CedarEngine, ENGINE};
 pub use refusal::CedarError;
 pub use schema::schema_text;

@@ -8,6 +8,7 @@
 mod action;
 mod authority;
 mod decision;
+mod example;
 mod fact;
 mod request;
 mod weakening;

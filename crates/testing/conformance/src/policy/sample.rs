@@ -1,7 +1,7 @@
 //! Rules and requests, chosen and random.
 
 use ambit_blueprint::{ExpectedVerdict, RuleCondition, RuleExample, RuleException, ToolRule};
-use ambit_ids::{Digest, Excerpt, OrganizationId, ProjectId, RuleId, RunId, Scope, UnixMs};
+use ambit_ids::{Digest, OrganizationId, ProjectId, RuleId, RunId, Scope, UnixMs};
 use ambit_policy::{
     Answer, ApprovalInHand, Capability, DenialKind, Fact, FactKind, Request, Side, ToolName, Weakening,
 };
@@ -65,23 +65,7 @@ pub fn dependency() -> Fact {
 /// A fact of each kind.
 #[must_use]
 pub fn fact(kind: FactKind) -> Fact {
-    let path = "tests/test_a.py".parse().unwrap();
-    match kind {
-        FactKind::ProtectedPathTouched => Fact::ProtectedPathTouched { path },
-        FactKind::AssertionCountFell => Fact::AssertionCountFell { path, before: 2, after: 1 },
-        FactKind::SkipMarkerAdded => Fact::SkipMarkerAdded { path, line: 1, marker: "skip".to_owned() },
-        FactKind::DependencyAdded => {
-            Fact::DependencyAdded { manifest: "pyproject.toml".parse().unwrap(), name: "attrs".to_owned() }
-        }
-        FactKind::ScopeLeft => Fact::ScopeLeft { path },
-        FactKind::ForeignProject => Fact::ForeignProject { project: "ledger".parse().unwrap() },
-        FactKind::GateNotGranted => Fact::GateNotGranted { gate: "deploy".parse().unwrap() },
-        FactKind::Unclassified => Fact::Unclassified { why: "it does not parse".to_owned() },
-        weakening => {
-            let (was, is) = (Excerpt::of("assert 1"), Excerpt::default());
-            Weakening { path, line: 1, side: Side::Before, was, is }.told_as(weakening).unwrap()
-        }
-    }
+    kind.example().unwrap()
 }
 
 /// An example of a call without an approval.
