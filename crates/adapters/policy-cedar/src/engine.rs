@@ -38,6 +38,8 @@ pub struct CedarEngine {
     policy: Digest,
     laws: Laws,
     slices: Slices,
+    /// Every policy.
+    whole: PolicySet,
     /// What is asked where the run is pinned to another policy set, of whose rules this engine knows nothing.
     standing: PolicySet,
 }
@@ -90,17 +92,19 @@ impl CedarEngine {
         for rule in rules {
             laws.push(Law::of_rule(rule)?);
         }
-        ground.validate("the policies of the bundle", laws.iter().map(|law| law.policy.clone()))?;
+        let whole =
+            ground.validate("the policies of the bundle", laws.iter().map(|law| law.policy.clone()))?;
         let standing = ground.standing.iter().map(|law| law.policy.clone());
         let engine = Self {
             ground,
             policy,
             slices: Slices::new(&laws)?,
             laws: Laws::new(&laws),
+            whole,
             standing: PolicySet::from_policies(standing).map_err(|error| CedarError::unusable(&error))?,
         };
         check_examples(rules, |example| match request_of(policy, example) {
-            Ok(request) => engine.answer(&request),
+            Ok(request) => engine.answer(&request).unwrap_or_else(|| outside(EVALUATION)),
             Err(_) => outside(EVALUATION),
         })?;
         self_test::of_engine(&engine)?;
@@ -130,6 +134,31 @@ impl CedarEngine {
         Ok(self.decide(&request))
     }
 
+    /// Decides as [`PolicyEngine::decide`] does, over every policy there is: what choosing among them is held against.
+    #[must_use]
+    pub fn decide_by_all(&self, request: &Request) -> Decision {
+        self.decided(request, |engine| {
+            let kinds = kinds_of(request);
+            let action = engine.ground.tools.get(&request.tool)?;
+            engine.ask(request, &kinds, action, &engine.whole)
+        })
+    }
+
+    fn decided(
+        &self,
+        request: &Request,
+        ask: impl FnOnce(&Self) -> Option<(Verdict, Vec<RuleId>)>,
+    ) -> Decision {
+        let input = request.to_canonical();
+        let (verdict, rules) = match &input {
+            Err(_) => outside(UNREADABLE),
+            Ok(_) => ask(self).unwrap_or_else(|| outside(EVALUATION)),
+        };
+        // A request without canonical bytes has no digest; that of nothing stands for it beside its own rule.
+        let input = input.map_or_else(|_| Digest::of(b""), |bytes| bytes.digest());
+        Decision { verdict, rules, engine: EngineVersion(ENGINE.to_owned()), input }
+    }
+
     /// How many policies there are, those around every bundle included.
     #[must_use]
     pub fn policies(&self) -> usize {
@@ -149,17 +178,15 @@ impl CedarEngine {
         Some(Explanation { rule: id.clone(), why: (*why).to_owned(), instead: None })
     }
 
-    fn answer(&self, request: &Request) -> (Verdict, Vec<RuleId>) {
+    /// What the policies that can apply answer; `None` where they cannot be asked.
+    fn answer(&self, request: &Request) -> Option<(Verdict, Vec<RuleId>)> {
         let kinds = kinds_of(request);
-        let answer = match self.ground.tools.get(&request.tool) {
-            Some(action) if request.policy == self.policy => self
-                .slices
-                .of(request.tool, &kinds, request.asked)
-                .and_then(|policies| self.ask(request, &kinds, action, &policies)),
-            Some(action) => self.ask(request, &kinds, action, &self.standing),
-            None => None,
-        };
-        answer.unwrap_or_else(|| outside(EVALUATION))
+        let action = self.ground.tools.get(&request.tool)?;
+        if request.policy != self.policy {
+            return self.ask(request, &kinds, action, &self.standing);
+        }
+        let policies = self.slices.of(request.tool, &kinds, request.asked)?;
+        self.ask(request, &kinds, action, &policies)
     }
 
     fn ask(
@@ -176,14 +203,7 @@ impl CedarEngine {
 
 impl PolicyEngine for CedarEngine {
     fn decide(&self, request: &Request) -> Decision {
-        let input = request.to_canonical();
-        let (verdict, rules) = match &input {
-            Err(_) => outside(UNREADABLE),
-            Ok(_) => self.answer(request),
-        };
-        // A request without canonical bytes has no digest; that of nothing stands for it beside its own rule.
-        let input = input.map_or_else(|_| Digest::of(b""), |bytes| bytes.digest());
-        Decision { verdict, rules, engine: EngineVersion(ENGINE.to_owned()), input }
+        self.decided(request, |engine| engine.answer(request))
     }
 
     fn instead(&self, rule: &RuleId) -> Option<String> {

@@ -39,3 +39,19 @@ fn both_engines_answer_alike_except_where_a_standing_forbid_denies() {
     }
     assert!(alike > 400 && denied > 50, "{alike} alike, {denied} denied by a standing forbid");
 }
+
+/// Choosing the policies that can apply changes nothing about what they answer.
+#[test]
+fn the_policies_that_are_chosen_answer_as_all_of_them_do() {
+    let mut chance = Chance::new(3);
+    let (mut chosen, mut all) = (0, 0);
+    for _ in 0..16 {
+        let engine = CedarEngine::new(policy(), &any_rules(&mut chance)).unwrap();
+        for _ in 0..48 {
+            let request = any_request(&mut chance);
+            assert_eq!(engine.decide(&request), engine.decide_by_all(&request), "{request:#?}");
+            (chosen, all) = (chosen + engine.handed(&request), all + engine.policies());
+        }
+    }
+    assert!(chosen < all, "{chosen} of {all} policies were chosen");
+}

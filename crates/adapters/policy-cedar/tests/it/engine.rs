@@ -7,7 +7,7 @@ use ambit_policy_cedar::{CedarEngine, CedarError, cedar_text, schema_text, stand
 use ambit_policy_rules::RuleEngine;
 use ambit_ports::policy::PolicyEngine as _;
 
-use crate::table::rules;
+use crate::table::{first_rules, rules};
 
 const PATCH: ToolName = ToolName::ApplyProjectPatch;
 
@@ -128,6 +128,7 @@ fn the_cedar_texts_that_are_kept_are_those_of_the_engine() {
     let texts = [
         ("calls.cedarschema", schema_text()),
         ("standing.cedar", standing_text()),
+        ("generation-tools-v1.cedar", cedar_text(&first_rules())),
         ("generation-tools-v2.cedar", cedar_text(&rules())),
     ];
     for (name, text) in texts {

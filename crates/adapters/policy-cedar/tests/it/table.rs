@@ -18,6 +18,12 @@ pub(crate) fn rules() -> Vec<ToolRule> {
     PolicyBundle::parse("rules.yaml", text).unwrap().tool_rules().unwrap().to_vec()
 }
 
+/// The rules to which older runs are pinned.
+pub(crate) fn first_rules() -> Vec<ToolRule> {
+    let text = builtin::GENERATION_TOOLS_V1.text.as_bytes();
+    PolicyBundle::parse("rules.yaml", text).unwrap().tool_rules().unwrap().to_vec()
+}
+
 /// Every call with one fact or none; every capability that is asked for; and patches with an approval in hand.
 fn requests() -> Vec<(String, Request)> {
     let mut requests = Vec::new();

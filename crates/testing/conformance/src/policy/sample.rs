@@ -2,9 +2,7 @@
 
 use ambit_blueprint::{ExpectedVerdict, RuleCondition, RuleExample, RuleException, ToolRule};
 use ambit_ids::{Digest, OrganizationId, ProjectId, RuleId, RunId, Scope, UnixMs};
-use ambit_policy::{
-    Answer, ApprovalInHand, Capability, DenialKind, Fact, FactKind, Request, Side, ToolName, Weakening,
-};
+use ambit_policy::{Answer, ApprovalInHand, Capability, DenialKind, Fact, FactKind, Request, ToolName};
 
 /// A name.
 #[must_use]
