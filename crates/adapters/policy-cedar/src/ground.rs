@@ -17,6 +17,7 @@ use crate::standing::standing_text;
 #[derive(Debug)]
 pub(crate) struct Ground {
     pub(crate) schema: Schema,
+    validator: Validator,
     pub(crate) types: Types,
     pub(crate) tools: BTreeMap<ToolName, EntityUid>,
     pub(crate) facts: BTreeMap<FactKind, RestrictedExpression>,
@@ -69,6 +70,7 @@ impl Ground {
             tools: ToolName::ALL.iter().map(|tool| (*tool, uid(&types.action, tool.as_str()))).collect(),
             facts: FactKind::ALL.iter().map(|it| (*it, word(&fact, it.as_str()))).collect(),
             capabilities: Capability::ALL.iter().map(|it| (*it, word(&capability, it.as_str()))).collect(),
+            validator: Validator::new(schema.clone()),
             schema,
             types,
             standing,
@@ -85,7 +87,7 @@ impl Ground {
     ) -> Result<PolicySet, CedarError> {
         let refused = |why: String| CedarError::Refused { policy: what.to_owned(), why };
         let policies = PolicySet::from_policies(policies).map_err(|error| refused(error.to_string()))?;
-        let validation = Validator::new(self.schema.clone()).validate(&policies, ValidationMode::Strict);
+        let validation = self.validator.validate(&policies, ValidationMode::Strict);
         if validation.validation_passed() {
             return Ok(policies);
         }
