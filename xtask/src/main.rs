@@ -1,4 +1,4 @@
-//! The tasks of the workspace: `cargo xtask check | test | requirements | fuzz | bench`.
+//! The tasks of the workspace: `cargo xtask check | test | requirements | fuzz | bench | prove`.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool that people read prints what it found")]
@@ -10,6 +10,7 @@ mod check;
 mod failure;
 mod fuzz;
 mod metadata;
+mod prove;
 mod requirements;
 mod rust_text;
 mod seeded;
@@ -27,7 +28,8 @@ cargo xtask check [RULE...]               the rules of this workspace; without n
 cargo xtask test [--install] [-- FILTER]  every test, the cheap rules, some fuzzing, and ten breaks replayed
 cargo xtask requirements [--list | --replay N | --replay-all | --row ROW] [--seed S]
 cargo xtask fuzz [PROPERTY...] [--seconds N] [--seed S] [--keep]
-cargo xtask bench [NAME...] [--rounds N] [--seed S] [--update]";
+cargo xtask bench [NAME...] [--rounds N] [--seed S] [--update]
+cargo xtask prove [--update]               what the policies promise, by a solver";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -51,6 +53,7 @@ fn run(words: &[String]) -> Result<Verdict, Failure> {
         "requirements" => requirements::run(rest),
         "fuzz" => fuzz::run(rest),
         "bench" => bench::run(rest),
+        "prove" => prove::run(rest),
         other => Err(Failure::new(format!("there is no task {other:?}\n{USAGE}"))),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ambit_ids::{Digest, RuleId, Scope};
-use ambit_policy::{Decision, Request};
+use ambit_policy::{Decision, EngineVersion, Request};
 use async_trait::async_trait;
 
 /// Decides requests by one policy bundle.
@@ -36,6 +36,15 @@ pub trait Policies: Send + Sync {
     /// The engine that decides by exactly the tool rules of this policy set, whose bundle lies in the blobs of the
     /// project. Where there is none, every call is denied.
     async fn engine(&self, scope: &Scope, policy: Digest) -> Result<Arc<dyn PolicyEngine>, PolicyUnusable>;
+
+    /// The engine of that name and version for this policy set, by which a decision that names it is made again. An engine
+    /// of another name never stands in for it.
+    async fn engine_named(
+        &self,
+        scope: &Scope,
+        policy: Digest,
+        name: &EngineVersion,
+    ) -> Result<Arc<dyn PolicyEngine>, PolicyUnusable>;
 }
 
 /// Why a policy set has no engine.

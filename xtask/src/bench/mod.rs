@@ -11,6 +11,7 @@ mod noise;
 mod operations;
 mod page;
 mod peers;
+mod policy;
 mod report;
 mod repository;
 mod rounds;

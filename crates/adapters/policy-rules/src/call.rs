@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
-use ambit_blueprint::{ExpectedVerdict, RuleCondition, RuleExample, ToolRule};
-use ambit_policy::{Capability, DenialKind, Fact, FactKind, Request, ToolName, Verdict};
+use ambit_blueprint::{RuleCondition, RuleExample, ToolRule};
+use ambit_policy::{Capability, Fact, FactKind, Request, ToolName};
 
 /// What rules see of a call.
 #[derive(Clone, Debug)]
@@ -56,15 +56,5 @@ impl From<&RuleExample> for Call {
             asked: example.asked,
             approved: example.approved,
         }
-    }
-}
-
-/// The verdict as examples spell it.
-pub(crate) const fn as_expected(verdict: Verdict) -> ExpectedVerdict {
-    match verdict {
-        Verdict::Allow => ExpectedVerdict::Allow,
-        Verdict::NeedsApproval(_) => ExpectedVerdict::NeedsApproval,
-        Verdict::Deny(DenialKind::Call) => ExpectedVerdict::DenyCall,
-        Verdict::Deny(DenialKind::Terminating) => ExpectedVerdict::DenyTerminating,
     }
 }

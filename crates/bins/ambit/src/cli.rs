@@ -4,6 +4,7 @@ mod export;
 mod images;
 mod model;
 mod patches;
+mod policies;
 mod profile_arg;
 mod runs;
 mod sandboxes;
@@ -25,6 +26,7 @@ pub(crate) use export::{ExportArgs, FormArg, MessageArg, OutArg};
 pub(crate) use images::{ImageVerb, ImportArgs};
 pub(crate) use model::{ModelVerb, UseArgs};
 pub(crate) use patches::{AllArg, GroundArgs, PatchVerb, TreeVerb};
+pub(crate) use policies::{CallArgs, PolicyVerb};
 pub(crate) use profile_arg::ProfileArg;
 pub(crate) use runs::{DEFAULT_PROFILE, ReviseArgs, RunVerb, StartArgs};
 pub(crate) use sandboxes::{SandboxRunArgs, SandboxScanArgs, SandboxVerb};
@@ -167,6 +169,9 @@ pub(crate) enum Verb {
     /// List the typed tools.
     #[command(subcommand)]
     Tools(ToolsVerb),
+    /// Check, test, explain and compare the rules that decide tool calls.
+    #[command(subcommand)]
+    Policy(PolicyVerb),
     /// Test a blueprint's probes of other kinds of application, without a sandbox.
     #[command(subcommand)]
     Probe(ProbeVerb),

@@ -1,20 +1,15 @@
 //! The composition root: the only place that knows which adapters exist.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use ambit_blobs::DirectoryBlobs;
-use ambit_blueprint::PolicySet;
 use ambit_broker::Broker;
-use ambit_ids::{ByteCount, Digest, Scope, limits};
 use ambit_images::DirectoryImages;
 use ambit_journal::Journal;
 use ambit_measurements::Trust;
-use ambit_orchestrator::{Documents, Orchestrator, Policies, PolicyUnusable};
-use ambit_policy_rules::RuleEngine;
+use ambit_orchestrator::{Documents, Orchestrator, Policies};
 use ambit_ports::blobs::BlobStore;
 use ambit_ports::leases::StreamLeases;
-use ambit_ports::policy::PolicyEngine;
 use ambit_ports::runtime::{Clock, Entropy, IdGenerator};
 use ambit_ports::sandbox::LeakScan;
 use ambit_ports::signer::{KeyRole, Signer};
@@ -27,9 +22,9 @@ use ambit_sandboxes::Sandboxes;
 use ambit_signer_file::FileSigner;
 use ambit_store_sqlite::{SqliteStore, StoreOptions};
 use ambit_verify_trace::Verifier;
-use async_trait::async_trait;
 
 use crate::backends::{self, BackendName, Machine, Opened};
+use crate::engines::Engines;
 use crate::failure::Failure;
 use crate::home::Home;
 
@@ -103,7 +98,7 @@ impl Services {
         let leaks = backend.scan.clone();
         let sandboxes = Sandboxes::new(backend.port, blobs.clone()).witnessed_by(backend.scan);
         let broker = Broker::new(revisions.clone(), sandboxes.clone(), runtime.clock.clone());
-        let policies: Arc<dyn Policies> = Arc::new(RulePolicies::new(blobs.clone()));
+        let policies: Arc<dyn Policies> = Arc::new(Engines::new(blobs.clone()));
         let projects =
             Projects::new(journal.clone(), blobs.clone(), runtime.clock.clone(), PROGRAM.to_owned());
         let orchestrator = Orchestrator {
@@ -189,43 +184,4 @@ struct Runtime {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdGenerator>,
     entropy: Arc<dyn Entropy>,
-}
-
-/// The rule engine of every policy set, made once.
-pub(crate) struct RulePolicies {
-    blobs: Arc<dyn BlobStore>,
-    engines: Mutex<BTreeMap<Digest, Arc<dyn PolicyEngine>>>,
-}
-
-impl RulePolicies {
-    pub(crate) fn new(blobs: Arc<dyn BlobStore>) -> Self {
-        Self { blobs, engines: Mutex::default() }
-    }
-
-    async fn make(&self, scope: &Scope, policy: Digest) -> Result<Arc<dyn PolicyEngine>, PolicyUnusable> {
-        let unusable = |why: String| PolicyUnusable { policy, why };
-        let limit = ByteCount::new(limits::DOCUMENT_BYTES as u64);
-        let bytes =
-            self.blobs.get(scope, policy, limit).await.map_err(|error| unusable(error.to_string()))?;
-        let set = PolicySet::read(&bytes).map_err(|error| unusable(error.to_string()))?;
-        let bundle = Documents::new(self.blobs.clone())
-            .bundle(scope, set.tool_rules.digest)
-            .await
-            .map_err(|error| unusable(error.to_string()))?;
-        let rules = bundle.tool_rules().ok_or_else(|| unusable("the bundle has no tool rules".to_owned()))?;
-        let engine = RuleEngine::new(policy, rules).map_err(|error| unusable(error.to_string()))?;
-        Ok(Arc::new(engine))
-    }
-}
-
-#[async_trait]
-impl Policies for RulePolicies {
-    async fn engine(&self, scope: &Scope, policy: Digest) -> Result<Arc<dyn PolicyEngine>, PolicyUnusable> {
-        if let Some(engine) = self.engines.lock().unwrap_or_else(PoisonError::into_inner).get(&policy) {
-            return Ok(engine.clone());
-        }
-        let engine = self.make(scope, policy).await?;
-        self.engines.lock().unwrap_or_else(PoisonError::into_inner).insert(policy, engine.clone());
-        Ok(engine)
-    }
 }

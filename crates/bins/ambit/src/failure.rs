@@ -252,7 +252,7 @@ pub(crate) fn exit_of(code: &str) -> u8 {
 }
 
 /// The first words of the codes that say that the command, or a document that it names, was wrong.
-const USAGE_FAMILIES: [&str; 22] = [
+const USAGE_FAMILIES: [&str; 23] = [
     "COMMAND_",
     "CONFIG_",
     "DOCUMENT_",
@@ -261,6 +261,7 @@ const USAGE_FAMILIES: [&str; 22] = [
     "PREPARATION_",
     "SURVEY_",
     "MODEL_",
+    "POLICY_RULE_",
     "TRANSCRIPT_",
     "USAGE",
     "IMPORT_",
@@ -310,7 +311,11 @@ fn is_usage(code: &str) -> bool {
                 | "IMAGE_TOO_LARGE"
                 | "MIRROR_INCOMPLETE"
                 | "MIRROR_NOT_A_COMMIT"
+                | "POLICY_EXAMPLE_FAILS"
+                | "POLICY_NEVER_APPROVABLE"
+                | "POLICY_REFUSED_BY_CEDAR"
                 | "POLICY_UNRESOLVED"
+                | "POLICY_WITHOUT_TOOL_RULES"
                 | "RUN_ENDED"
                 | "RUN_NAME_TAKEN"
                 | "RUN_WITHOUT_GATE"

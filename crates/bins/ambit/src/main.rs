@@ -18,6 +18,7 @@ mod crew;
 mod decision;
 mod defect;
 mod ending;
+mod engines;
 mod failure;
 mod home;
 mod ink;

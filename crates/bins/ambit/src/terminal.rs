@@ -27,12 +27,20 @@ pub(crate) fn printable(text: &str) -> String {
 
 /// JSON in which the same characters are escaped, so that nothing is lost for a program.
 pub(crate) fn printable_json(value: &Value) -> String {
-    escaped(&format!("{value:#}\n"))
+    escaped(&format!("{:#}\n", in_order(value)))
 }
 
 /// The same on one line.
 pub(crate) fn printable_json_line(value: &Value) -> String {
-    escaped(&format!("{value}\n"))
+    escaped(&format!("{}\n", in_order(value)))
+}
+
+/// The value with the members of every object in the order of their names. What is printed must not depend on how the maps
+/// of this build keep them.
+pub(crate) fn in_order(value: &Value) -> Value {
+    let mut value = value.clone();
+    value.sort_all_objects();
+    value
 }
 
 fn escaped(json: &str) -> String {

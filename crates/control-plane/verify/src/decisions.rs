@@ -1,9 +1,10 @@
 //! Assesses every call again from the source, and decides it again by the pinned rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use ambit_broker::{Assessment, BrokerError, Ground, Source};
-use ambit_policy::Request;
+use ambit_policy::{EngineVersion, Request};
 use ambit_ports::policy::{Policies, PolicyEngine};
 use ambit_run::{CallDecided, CallOutcome, DenialCode, Event, Pins, ProposedCall, ToolCall};
 use serde_json::Value;
@@ -80,19 +81,13 @@ pub(crate) async fn check(
     if assessments.is_empty() {
         return findings;
     }
-    let engine = match policies.engine(&pins.scope, pins.policy).await {
-        Ok(engine) => engine,
-        Err(error) => {
-            let link = LinkName::Document { what: "the policy set".to_owned(), digest: pins.policy };
-            findings.push(unsettled(Some(link), error.to_string()));
-            return findings;
-        }
-    };
+    let engines = engines(trace, pins, policies, &mut findings).await;
     for (at, decided) in trace.calls() {
         match assessments.get(&at) {
             Some(Ok(assessment)) => {
                 let request = check_request(trace, at, decided, pins, assessment, vault).await;
-                if let Some(request) = findings.take(request) {
+                let Some(request) = findings.take(request) else { continue };
+                if let Some(engine) = engines.get(&decided.decision.engine) {
                     findings.take(check_answer(trace, at, decided, &request, engine.as_ref()));
                 }
             }
@@ -101,6 +96,31 @@ pub(crate) async fn check(
         }
     }
     findings
+}
+
+/// The engines by which the run's decisions say that they were made. One that there is none of is told once, and leaves its
+/// decisions unsettled.
+async fn engines(
+    trace: &Trace<'_>,
+    pins: &Pins,
+    policies: &dyn Policies,
+    findings: &mut Findings,
+) -> BTreeMap<EngineVersion, Arc<dyn PolicyEngine>> {
+    let named: BTreeSet<&EngineVersion> =
+        trace.calls().map(|(_, decided)| &decided.decision.engine).collect();
+    let mut engines = BTreeMap::new();
+    for name in named {
+        match policies.engine_named(&pins.scope, pins.policy, name).await {
+            Ok(engine) => {
+                engines.insert(name.clone(), engine);
+            }
+            Err(error) => {
+                let link = LinkName::Document { what: "the policy set".to_owned(), digest: pins.policy };
+                findings.push(unsettled(Some(link), error.to_string()));
+            }
+        }
+    }
+    engines
 }
 
 /// The request that must have been decided, if it is the one whose digest the record names and whose bytes were kept.
@@ -168,11 +188,12 @@ fn differing(made: &Request, kept: &[u8]) -> String {
     let (Ok(Value::Object(made)), Ok(Value::Object(kept))) = (made, kept) else {
         return "everything".to_owned();
     };
-    let names: Vec<&str> = made
+    let mut names: Vec<&str> = made
         .iter()
         .filter(|(name, value)| kept.get(*name) != Some(value))
         .map(|(name, _)| name.as_str())
         .collect();
+    names.sort_unstable();
     if names.is_empty() { "its form".to_owned() } else { names.join(", ") }
 }
 
@@ -185,7 +206,9 @@ fn check_answer(
 ) -> Result<(), Finding> {
     let answer = engine.decide(request);
     let recorded = &decided.decision;
-    if (answer.verdict, &answer.rules) == (recorded.verdict, &recorded.rules) {
+    if (answer.verdict, &answer.rules, &answer.engine)
+        == (recorded.verdict, &recorded.rules, &recorded.engine)
+    {
         let told = told_instead(decided);
         return if told.is_none_or(|told| *told == engine.alternatives(&answer)) {
             Ok(())

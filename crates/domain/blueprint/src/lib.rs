@@ -38,8 +38,9 @@ pub use blueprint::{
 };
 pub use budget::{BudgetCeilings, RunBudget, StartBoundsError};
 pub use bundle::{
-    EgressDefault, EgressPolicy, Erasure, ExpectedVerdict, PolicyBundle, PolicyRules, RetentionPolicy,
-    RuleCondition, RuleEffect, RuleExample, RuleException, SecretBinding, SecretPolicy, ToolRule,
+    BUILT_IN_RULES, EgressDefault, EgressPolicy, Erasure, ExpectedVerdict, Explanation, PolicyBundle,
+    PolicyRules, RetentionPolicy, RuleCondition, RuleEffect, RuleError, RuleExample, RuleException,
+    SecretBinding, SecretPolicy, ToolRule, check_examples, check_rules,
 };
 pub use catalog::{
     CatalogCommand, CatalogSpec, CommandFixture, CommandOutput, CommandResources, CommandVerdict,

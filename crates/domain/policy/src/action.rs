@@ -73,3 +73,58 @@ vocabulary!(
         MessageExternal = "message.external",
     }
 );
+
+vocabulary!(
+    /// The classes of everything that a run could want done. Each tool and each capability lies in exactly one.
+    ActionClass {
+        /// Nothing is changed.
+        None = "none",
+        /// The workspace of the run's revision is changed.
+        WorkspaceWrite = "workspace-write",
+        /// A process runs in the run's sandbox.
+        SandboxProcess = "sandbox-process",
+        /// Something is reached over a network.
+        Network = "network",
+        /// A secret is used.
+        SecretUse = "secret-use",
+        /// Something outside of the run's project is changed. No approval ever gives this to a run.
+        External = "external",
+    }
+);
+
+impl SideEffect {
+    /// The class of what has this side effect.
+    #[must_use]
+    pub const fn class(self) -> ActionClass {
+        match self {
+            Self::None => ActionClass::None,
+            Self::ProjectWorkspaceWrite => ActionClass::WorkspaceWrite,
+            Self::SandboxProcess => ActionClass::SandboxProcess,
+        }
+    }
+}
+
+impl Capability {
+    /// The class of what is done with the capability.
+    #[must_use]
+    pub const fn class(self) -> ActionClass {
+        match self {
+            Self::DependencyAdd | Self::AuthenticationChange | Self::GateWeaken | Self::MigrationDelete => {
+                ActionClass::WorkspaceWrite
+            }
+            Self::NetworkOrigin => ActionClass::Network,
+            Self::Publish
+            | Self::MergeProtected
+            | Self::Deploy
+            | Self::ProductionConfigure
+            | Self::SecretRotate
+            | Self::MessageExternal => ActionClass::External,
+        }
+    }
+
+    /// Whether a person's approval can give it to a run at all.
+    #[must_use]
+    pub const fn is_approvable(self) -> bool {
+        !matches!(self.class(), ActionClass::External)
+    }
+}

@@ -8,11 +8,12 @@
 mod action;
 mod authority;
 mod decision;
+mod example;
 mod fact;
 mod request;
 mod weakening;
 
-pub use action::{Capability, SideEffect, ToolName};
+pub use action::{ActionClass, Capability, SideEffect, ToolName};
 pub use authority::{LifecycleStage, Plane};
 pub use decision::{Answer, Decision, DenialKind, EngineVersion, Verdict, combine};
 pub use fact::{Fact, FactKind};

@@ -11,6 +11,7 @@
 pub mod blobs;
 pub mod children;
 pub mod leases;
+pub mod policy;
 pub mod sandbox;
 pub mod signer;
 pub mod store;

@@ -14,6 +14,15 @@ impl<E: PolicyEngine + 'static> Policies for OneEngine<E> {
     async fn engine(&self, _: &Scope, _: Digest) -> Result<Arc<dyn PolicyEngine>, PolicyUnusable> {
         Ok(self.0.clone())
     }
+
+    async fn engine_named(
+        &self,
+        scope: &Scope,
+        policy: Digest,
+        _: &EngineVersion,
+    ) -> Result<Arc<dyn PolicyEngine>, PolicyUnusable> {
+        self.engine(scope, policy).await
+    }
 }
 
 /// Allows everything: for tests of what comes after a decision.

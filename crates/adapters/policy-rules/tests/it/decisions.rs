@@ -1,9 +1,9 @@
 //! What the default-like rules answer.
 
-use ambit_blueprint::{ExpectedVerdict, ToolRule};
+use ambit_blueprint::{ExpectedVerdict, RuleError, ToolRule};
 use ambit_ids::Digest;
 use ambit_policy::{Capability, DenialKind, Request, ToolName, Verdict};
-use ambit_policy_rules::{RuleEngine, RuleError};
+use ambit_policy_rules::RuleEngine;
 use ambit_ports::policy::PolicyEngine as _;
 
 use crate::{

@@ -3,6 +3,7 @@
 
 mod builtin;
 mod bundle;
+mod conformance;
 mod decisions;
 mod laws;
 

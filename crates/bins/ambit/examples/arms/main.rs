@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "standard output is where an arm answers")]
 
 mod commit;
+mod decide;
 mod digest;
 mod image;
 mod import;
@@ -21,6 +22,9 @@ mod backends;
 #[allow(dead_code, reason = "an arm needs a part of what the program composes")]
 #[path = "../../src/compose.rs"]
 mod compose;
+#[allow(dead_code, reason = "an arm decides by the engine of new decisions alone")]
+#[path = "../../src/engines.rs"]
+mod engines;
 #[allow(dead_code, reason = "an arm ends with any failure alike")]
 #[path = "../../src/failure.rs"]
 mod failure;
@@ -34,6 +38,7 @@ mod terminal;
 use std::error::Error;
 use std::process::ExitCode;
 
+use crate::decide::By;
 use crate::failure::Failure;
 use crate::import::Source;
 use crate::patch::Course;
@@ -84,6 +89,15 @@ async fn perform(words: Vec<String>) -> Result<(), Failure> {
         }
         ["digest", files, "thinned", left, "spread"] => {
             digest::digest(number(files)?, Some(number(left)?), true).await
+        }
+        ["decide", projects, size, by] => {
+            let by = match by {
+                "cedar" => By::Cedar,
+                "whole" => By::CedarOverAll,
+                "rules" => By::Rules,
+                _ => By::Nothing,
+            };
+            decide::decide(number(projects)?, size == "large", by).await
         }
         ["import", "directory", kind] => import::import(kind, Source::Directory).await,
         ["import", "commit", kind] => import::import(kind, Source::Commit).await,

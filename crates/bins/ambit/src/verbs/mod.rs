@@ -23,6 +23,7 @@ mod init_page;
 mod model;
 mod packages;
 pub(crate) mod patch;
+mod policy;
 mod prepared;
 mod probe;
 mod profile;
@@ -65,6 +66,7 @@ pub(crate) async fn dispatch(context: Context, verb: Verb) -> Result<Answer, Fai
         Verb::Backend(verb) => backend::run(&context, verb).await,
         Verb::Sandbox(verb) => sandbox::run(&context, verb).await,
         Verb::Tools(verb) => tools::run(&verb),
+        Verb::Policy(verb) => policy::run(&verb),
         Verb::Probe(verb) => probe::run(&verb),
         Verb::Schema(verb) => schema::run(&verb),
         Verb::Completion { shell } => shell::completion(shell),

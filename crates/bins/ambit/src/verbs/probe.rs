@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use ambit_blueprint::{ArchetypeProbe, Blueprint, Document, ExpectedOutcome, ProbeCase, builtin};
 use ambit_ids::{CaseId, Digest, Scope};
 use ambit_policy::{Capability, Fact, Request, ToolName, Verdict};
-use ambit_policy_rules::RuleEngine;
+use ambit_policy_cedar::CedarEngine;
 use ambit_ports::policy::PolicyEngine as _;
 use serde::Serialize;
 use serde_json::json;
@@ -45,7 +45,7 @@ pub(crate) fn run(verb: &ProbeVerb) -> Result<Answer, Failure> {
 /// The built-in tool rules, under their own digest.
 struct Rules {
     policy: Digest,
-    engine: RuleEngine,
+    engine: CedarEngine,
 }
 
 impl Rules {
@@ -55,7 +55,7 @@ impl Rules {
             return Err(Failure::new("POLICY_UNUSABLE", "the built-in rules are no bundle"));
         };
         let policy = document.digest().map_err(|error| Failure::of("POLICY_UNUSABLE", &error))?;
-        let engine = RuleEngine::new(policy, bundle.tool_rules().unwrap_or_default())
+        let engine = CedarEngine::new(policy, bundle.tool_rules().unwrap_or_default())
             .map_err(|error| Failure::of("POLICY_UNUSABLE", &error))?;
         Ok(Self { policy, engine })
     }

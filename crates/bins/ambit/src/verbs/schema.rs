@@ -10,6 +10,7 @@ use crate::answer::Answer;
 use crate::cli::SchemaVerb;
 use crate::failure::Failure;
 use crate::new_file::write_over;
+use crate::terminal::in_order;
 use crate::verbs::backend_schemas;
 
 pub(crate) fn run(verb: &SchemaVerb) -> Result<Answer, Failure> {
@@ -73,7 +74,7 @@ fn write(out: &Path) -> Result<Answer, Failure> {
 }
 
 fn pretty(schema: &Value) -> Result<String, Failure> {
-    let text =
-        serde_json::to_string_pretty(schema).map_err(|error| Failure::of("OUTPUT_UNWRITABLE", &error))?;
+    let text = serde_json::to_string_pretty(&in_order(schema))
+        .map_err(|error| Failure::of("OUTPUT_UNWRITABLE", &error))?;
     Ok(text + "\n")
 }

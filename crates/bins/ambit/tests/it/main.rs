@@ -46,6 +46,7 @@ mod own_repository;
 mod packages;
 mod patch_cases;
 mod patches;
+mod policy_verbs;
 mod quickstart;
 mod readme;
 mod refused_patches;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use ambit_blueprint::{Document, PolicyRules, ToolRule, builtin};
 use ambit_ids::{Digest, Scope};
+use ambit_policy::EngineVersion;
 use ambit_policy_rules::RuleEngine;
 use ambit_ports::policy::{Policies, PolicyEngine, PolicyUnusable};
 use ambit_simulation::{Setup, World};
@@ -35,6 +36,15 @@ impl Policies for Bundle {
         let made = || Arc::new(RuleEngine::new(policy, &self.rules).unwrap());
         Ok(engines.entry(policy).or_insert_with(made).clone())
     }
+
+    async fn engine_named(
+        &self,
+        scope: &Scope,
+        policy: Digest,
+        _: &EngineVersion,
+    ) -> Result<Arc<dyn PolicyEngine>, PolicyUnusable> {
+        self.engine(scope, policy).await
+    }
 }
 
 /// No engine for any policy set.
@@ -44,5 +54,14 @@ pub(crate) struct NoEngine;
 impl Policies for NoEngine {
     async fn engine(&self, _: &Scope, policy: Digest) -> Result<Arc<dyn PolicyEngine>, PolicyUnusable> {
         Err(PolicyUnusable { policy, why: "there is none".to_owned() })
+    }
+
+    async fn engine_named(
+        &self,
+        scope: &Scope,
+        policy: Digest,
+        _: &EngineVersion,
+    ) -> Result<Arc<dyn PolicyEngine>, PolicyUnusable> {
+        self.engine(scope, policy).await
     }
 }

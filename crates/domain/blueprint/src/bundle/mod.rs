@@ -2,6 +2,7 @@
 
 mod fact;
 mod read;
+mod refusal;
 mod rule;
 mod write;
 
@@ -9,6 +10,7 @@ use ambit_ids::vocabulary;
 use serde::Serialize;
 
 pub(crate) use fact::read_facts;
+pub use refusal::{BUILT_IN_RULES, Explanation, RuleError, check_examples, check_rules};
 pub use rule::{ExpectedVerdict, RuleCondition, RuleEffect, RuleExample, RuleException, ToolRule};
 
 use crate::envelope::{DocumentKind, Metadata, document};

@@ -29,7 +29,8 @@ fn every_line_stands_for_itself_and_keeps_its_shape() {
                     assert!(!line.to_string().contains('\n'));
                     let at = line["at"].as_str().unwrap();
                     assert_eq!((&line["version"], at.parse::<UnixMs>().is_ok()), (&1.into(), true));
-                    let members = told.data.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+                    let mut members = told.data.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+                    members.sort();
                     shapes.entry(told.kind.as_str().to_owned()).or_insert_with(|| members.join(", "));
                 }
             }

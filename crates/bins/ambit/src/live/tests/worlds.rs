@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use ambit_blueprint::{Document, PolicyRules, ToolRule, builtin};
 use ambit_ids::{Digest, DurationMs, Scope, UnixMs};
+use ambit_policy::EngineVersion;
 use ambit_policy_rules::RuleEngine;
 use ambit_ports::policy::{Policies, PolicyEngine, PolicyUnusable};
 use ambit_ports::runtime::Clock as _;
@@ -23,6 +24,15 @@ impl Policies for Rules {
         let mut engines = self.1.lock().unwrap();
         let made = || Arc::new(RuleEngine::new(policy, &self.0).unwrap());
         Ok(engines.entry(policy).or_insert_with(made).clone())
+    }
+
+    async fn engine_named(
+        &self,
+        scope: &Scope,
+        policy: Digest,
+        _: &EngineVersion,
+    ) -> Result<Arc<dyn PolicyEngine>, PolicyUnusable> {
+        self.engine(scope, policy).await
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use ambit_blobs::DirectoryBlobs;
 use ambit_blueprint::{Document, PolicyRules, PolicySet};
 use ambit_ids::{ByteCount, Digest, RunId, Scope, limits};
+use ambit_policy::EngineVersion;
 use ambit_policy_rules::RuleEngine;
 use ambit_ports::blobs::BlobStore;
 use ambit_ports::policy::{Policies, PolicyEngine, PolicyUnusable};
@@ -100,5 +101,17 @@ impl Policies for BundledPolicies {
             },
             _ => Err(unusable("no bundle".to_owned())),
         }
+    }
+
+    async fn engine_named(
+        &self,
+        scope: &Scope,
+        policy: Digest,
+        name: &EngineVersion,
+    ) -> Result<Arc<dyn PolicyEngine>, PolicyUnusable> {
+        if name.0 == ambit_policy_rules::ENGINE {
+            return self.engine(scope, policy).await;
+        }
+        Err(PolicyUnusable { policy, why: format!("there is no engine {name}") })
     }
 }
