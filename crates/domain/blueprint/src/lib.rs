@@ -42,8 +42,8 @@ pub use bundle::{
     RuleCondition, RuleEffect, RuleExample, RuleException, SecretBinding, SecretPolicy, ToolRule,
 };
 pub use catalog::{
-    CatalogCommand, CatalogSpec, CommandFixture, CommandOutput, CommandResources, CommandVerdict,
-    Environment, EnvironmentName, EnvironmentNameError, NamedCommandCatalog,
+    CatalogCommand, CatalogSpec, CommandFixture, CommandOutput, CommandReport, CommandResources,
+    CommandVerdict, Environment, EnvironmentName, EnvironmentNameError, NamedCommandCatalog,
 };
 pub use document::Document;
 pub use envelope::{API_VERSION, DocumentKind, Metadata};

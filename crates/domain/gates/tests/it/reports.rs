@@ -116,7 +116,7 @@ not ok 2 - suite
   failureType: 'subtestsFailed'
   ...
 # Subtest: some day
-not ok 3 - some day # TODO
+not ok 3 - some day # todo
 1..3
 # tests 3
 ";
