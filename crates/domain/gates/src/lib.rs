@@ -16,6 +16,7 @@ mod place;
 mod report;
 mod runner;
 mod summary;
+mod tally;
 
 pub use ending::{Ending, NotStarted, ResourceLimit};
 pub use failure::{Counts, Runner};
@@ -28,3 +29,4 @@ pub use report::{
     TestOutcome, TestReport, read_report,
 };
 pub use summary::{FailedCheck, Summary, summarize};
+pub use tally::{BaseTests, GateTests, TestTally};

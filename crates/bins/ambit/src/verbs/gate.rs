@@ -63,7 +63,7 @@ pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Fai
         text,
         json!({
             "gate": record.gate, "attempt": record.attempt, "tree": record.tree, "exitCode": exit_code,
-            "ended": ended(record), "passed": record.ending.is_success(),
+            "ended": ended(record), "passed": record.passed(),
             "artifactId": record.artifact, "durationMs": record.duration, "fingerprint": record.fingerprint,
             "refusals": refusals, "observation": seen,
         }),

@@ -64,7 +64,7 @@ pub(super) fn gate_views(state: &State, dossier: &Dossier) -> Vec<GateView> {
                     attempt: record.attempt,
                     tree: record.tree,
                     ended: ended(record),
-                    passed: record.ending.is_success(),
+                    passed: record.passed(),
                     artifact: record.artifact,
                     duration_ms: record.duration.get(),
                 })
@@ -111,6 +111,8 @@ mod tests {
             artifact: Digest::of(b"seen"),
             output: ByteCount::ZERO,
             duration: DurationMs::ZERO,
+            objections: Vec::new(),
+            tests: None,
         }
     }
 
