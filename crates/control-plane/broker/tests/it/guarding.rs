@@ -54,7 +54,7 @@ async fn patched(bench: &mut Bench, before: &str, after: &str) {
 }
 
 // proves E-F04
-// break crates/control-plane/broker/src/evaluate/protected.rs: `FileKind::File | FileKind::Executable) if after == self.content => return None,` -> `FileKind::File | FileKind::Executable) if after == self.content || true => return None,`
+// break crates/control-plane/broker/src/evaluate/protected.rs: `if after == self.content =>` -> `if after == self.content || true =>`
 // break crates/control-plane/broker/src/evaluate/report.rs: `Objection::to_files(&files).into_iter().collect();` -> `Objection::to_files(&[]).into_iter().collect();`
 #[test]
 fn protected_files_are_hashed_again_after_every_gate() {
@@ -144,6 +144,7 @@ fn the_tests_of_the_base_are_found_out_beside_the_first_execution_and_none_may_g
     });
 }
 
+// proves E-F02
 // break crates/control-plane/broker/src/evaluate/report.rs: `if files.is_empty() {` -> `if files.len() > 9 {`
 #[test]
 fn a_gate_that_ends_early_or_reports_otherwise_than_it_exits_is_not_green() {

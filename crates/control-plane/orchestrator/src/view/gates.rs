@@ -1,4 +1,4 @@
-use ambit_gates::Ending;
+use ambit_gates::{Ending, Objection};
 use ambit_ids::Digest;
 use ambit_run::{Dossier, GateRecord, Stage, State};
 use serde::Serialize;
@@ -77,7 +77,11 @@ pub(super) fn gate_views(state: &State, dossier: &Dossier) -> Vec<GateView> {
 #[must_use]
 pub fn ended(record: &GateRecord) -> String {
     let ending = match record.ending {
-        Ending::Exited { code: 0 } => "passed".to_owned(),
+        Ending::Exited { code: 0 } if record.objections.is_empty() => "passed".to_owned(),
+        Ending::Exited { code: 0 } => {
+            let codes: Vec<&str> = record.objections.iter().map(Objection::code).collect();
+            format!("exit 0, but {}", codes.join(", "))
+        }
         Ending::Exited { code } => format!("exit {code}"),
         Ending::Signalled { signal } => format!("signal {signal}"),
         Ending::LimitReached { limit } => format!("{} limit", limit.as_str()),

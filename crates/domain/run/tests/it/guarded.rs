@@ -78,6 +78,7 @@ fn with_hidden(rules: Rules) -> Pins {
     pins
 }
 
+// proves E-F02
 // break crates/domain/run/src/step/observe.rs: `draft.push(Event::SandboxRetired { incarnation });` -> `let _ = incarnation;`
 #[test]
 fn hidden_checks_wait_for_a_life_of_the_sandbox_that_no_call_of_the_agent_saw() {
@@ -114,6 +115,7 @@ fn hidden_checks_wait_for_a_life_of_the_sandbox_that_no_call_of_the_agent_saw() 
     assert!(pending(&earlier.state).iter().any(|effect| matches!(effect, Effect::CheckHidden(_))));
 }
 
+// proves E-F02
 // break crates/domain/run/src/gate_book.rs: `match here.or(tests.base) {` -> `match tests.base.or(None) {`
 #[test]
 fn what_a_gate_reports_on_the_base_is_found_out_once() {
