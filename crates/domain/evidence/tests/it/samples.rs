@@ -10,9 +10,11 @@ use ambit_gates::{
     BaseTests, Counts, Ending, GateTests, NotStarted, Objection, ReportProblem, ResourceLimit, TestTally,
 };
 use ambit_ids::{
-    ByteCount, Digest, DurationMs, MicroUsd, PathPattern, PathSet, RepoPath, RevisionId, UnixMs,
+    ByteCount, Digest, DurationMs, Excerpt, MicroUsd, PathPattern, PathSet, RepoPath, RevisionId, UnixMs,
 };
-use ambit_policy::{Capability, Decision, DenialKind, EngineVersion, Fact, LifecycleStage, Verdict};
+use ambit_policy::{
+    Capability, Decision, DenialKind, EngineVersion, Fact, LifecycleStage, Side, Verdict, Weakening,
+};
 use ambit_run::{
     Accountability, AgentPin, Amounts, AppliedPatch, ApprovalDecision, ApprovalVerdict, BlueprintPin,
     CallDecided, CallOutcome, ChargeBasis, Denial, DenialCode, Event, GatePin, GateRecord, HeldProposal,
@@ -143,6 +145,29 @@ fn decided(call: ToolCall, verdict: Verdict, outcome: CallOutcome) -> Event {
         reserved: Amounts { side_effects: 1, ..Amounts::default() },
         outcome,
     }))
+}
+
+/// A denied patch with a fact of every kind that has a place.
+fn weakened() -> Event {
+    let call = ToolCall::ApplyProjectPatch {
+        revision_id: RevisionId::new(1),
+        expected_base_sha: digest("tree-0"),
+        patch: digest("patch"),
+        patch_bytes: ByteCount::new(300),
+    };
+    let ends = CallOutcome::Ends(vec!["forbid-weakened-test".parse().unwrap()]);
+    let mut event = decided(call, Verdict::Deny(DenialKind::Terminating), ends);
+    if let Event::CallDecided(decided) = &mut event {
+        let place = Weakening {
+            path: path("tests/test_order.py"),
+            line: 7,
+            side: Side::After,
+            was: Excerpt::of("assert total == 3"),
+            is: Excerpt::default(),
+        };
+        decided.facts = Weakening::kinds().filter_map(|kind| place.clone().told_as(kind)).collect();
+    }
+    event
 }
 
 /// A patch with every outcome that only one with an effect has.
@@ -403,6 +428,7 @@ fn first_events() -> Vec<Event> {
     events.extend(calls());
     events.extend(observations());
     events.extend(endings());
+    events.push(weakened());
     assert!(events.iter().any(|event| matches!(event, Event::Ended { phase: Phase::Cancelled, .. })));
     events
 }
