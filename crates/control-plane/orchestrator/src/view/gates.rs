@@ -130,6 +130,9 @@ mod tests {
         assert_eq!(ended(&record(failed, &[Disk])), "exit 1, disk limit met");
         let late = Ending::LimitReached { limit: Timeout };
         assert_eq!(ended(&record(late, &[Timeout, Memory])), "timeout limit, memory limit met");
-        assert_eq!(ended(&record(Ending::Exited { code: 0 }, &[])), "passed");
+        let mut passed = record(Ending::Exited { code: 0 }, &[]);
+        assert_eq!(ended(&passed), "passed");
+        passed.objections = vec![Objection::NoTests, Objection::ReportMissing];
+        assert_eq!(ended(&passed), "exit 0, but GATE_NO_TESTS, GATE_REPORT_MISSING");
     }
 }
