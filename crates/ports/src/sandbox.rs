@@ -18,8 +18,9 @@ use crate::AbortSignal;
 
 pub use error::SandboxError;
 pub use execution::{
-    BatchFile, BatchFileKind, CommandUnfit, DeclaredOutput, ExecutionObservation, ExportedOutput, FileBatch,
-    FileReceipt, NamedCommand, OutputCapture, OutputRefusal, RefusedOutput,
+    BatchFile, BatchFileKind, ChangedFile, CommandUnfit, DeclaredOutput, ExecutionObservation,
+    ExportedOutput, FileBatch, FileReceipt, NamedCommand, OutputCapture, OutputRefusal, ProtectedSeen,
+    RefusedOutput,
 };
 pub use lease::{Fixture, Lives, SandboxLease, SandboxSpec};
 pub use manifest::{

@@ -61,7 +61,7 @@ pub(super) const EDGES: &[Edges] = &[
     ("ambit-policy", &["ambit-ids", "ambit-canonical"]),
     ("ambit-gates", &["ambit-ids", "ambit-canonical"]),
     ("ambit-revision", &["ambit-ids"]),
-    ("ambit-blueprint", &["ambit-ids", "ambit-canonical", "ambit-policy"]),
+    ("ambit-blueprint", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates"]),
     ("ambit-oracle", &["ambit-ids", "ambit-policy"]),
     ("ambit-run", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-blueprint"]),
     (
@@ -217,7 +217,7 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-ports",
         ],
     ),
-    ("ambit-fuzz", &["ambit-ids", "ambit-revision"]),
+    ("ambit-fuzz", &["ambit-ids", "ambit-gates", "ambit-revision"]),
     ("ambit-model-server", &[]),
     (
         "ambit-simulation",
@@ -313,7 +313,7 @@ pub(super) const DOMAIN_EXTERNAL: &[Edges] = &[
     ("ambit-ids", &["globset", "serde", "sha2", "thiserror"]),
     ("ambit-canonical", &["serde", "serde_json", "serde_json_canonicalizer", "thiserror"]),
     ("ambit-policy", &["serde", "thiserror"]),
-    ("ambit-gates", &["serde"]),
+    ("ambit-gates", &["quick-xml", "serde", "serde_json", "thiserror"]),
     ("ambit-revision", &["memchr", "serde", "similar", "thiserror", "unicode-normalization"]),
     (
         "ambit-blueprint",

@@ -142,6 +142,7 @@ async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<Executio
         peak_memory_bytes: None,
         killed_processes: 0,
         signs: None,
+        protected: None,
     })
 }
 
@@ -385,5 +386,6 @@ async fn observe(
         peak_memory_bytes: after.peak_memory_bytes.map(ByteCount::new),
         killed_processes: ended.map_or(0, |ended| ended.killed),
         signs,
+        protected: None,
     })
 }

@@ -114,6 +114,7 @@ async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<Executio
         peak_memory_bytes: None,
         killed_processes: 0,
         signs: None,
+        protected: None,
     })
 }
 
@@ -345,5 +346,6 @@ async fn observe(
         peak_memory_bytes: peak.map(ByteCount::new),
         killed_processes: account.map_or(0, |account| account.killed),
         signs: None,
+        protected: None,
     })
 }

@@ -20,6 +20,9 @@ pub(crate) fn line(event: &Event) -> Option<String> {
         }
         Event::SandboxAllocated(held) => format!("sandbox    {} is ready", held.lease),
         Event::SandboxLost { .. } => "sandbox    is lost; another one is made".to_owned(),
+        Event::SandboxRetired { .. } => {
+            "sandbox    is given back; another one is made for the hidden checks".to_owned()
+        }
         Event::PlanAccepted { plan, .. } => {
             format!("plan       accepted, {}", counted(plan.steps().len(), "step"))
         }

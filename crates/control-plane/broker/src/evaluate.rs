@@ -1,12 +1,17 @@
-//! The evaluator: runs gates and says what came of them. Whether a gate passed is its exit status and nothing else.
+//! The evaluator: runs gates and says what came of them. No gate passes whose exit status is not 0; what its own copy of the
+//! source and the report of its tests show can take that away, and nothing gives it.
 
-use ambit_gates::{Ending, GateOutput, fingerprint, summarize};
+mod protected;
+mod report;
+
+use ambit_blueprint::CatalogCommand;
+use ambit_gates::{BaseTests, Ending, GateOutput, Objection, fingerprint, summarize};
 use ambit_ids::{ByteCount, Digest, DurationMs, EffectKey, GateId, IdempotencyKey, limits};
 use ambit_ports::AbortSignal;
 use ambit_ports::sandbox::{
     DeclaredOutput, ExecutionObservation, FileBatch, NamedCommand, OutputCapture, SandboxLease, Tap,
 };
-use ambit_run::{GateRecord, InFlight, Observation};
+use ambit_run::{GateRecord, InFlight, Observation, Rules};
 use ambit_sandboxes::{GRACE_MS, SandboxesError, believed, patiently};
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -15,6 +20,9 @@ use crate::broker::Broker;
 use crate::error::BrokerError;
 use crate::ground::Ground;
 use crate::performed::Performed;
+use protected::Protected;
+pub use protected::protected_count;
+pub use report::{ReadReport, ReportedBase, ReportedTests, reported, tally};
 
 /// How long a tree may take to be brought to a sandbox.
 const BRING_MS: DurationMs = DurationMs::new(60_000);
@@ -32,9 +40,11 @@ impl Broker {
         abort: AbortSignal,
     ) -> Result<Performed, BrokerError> {
         let effect = ambit_run::Effect::Perform(Box::new(flight.clone())).key(&ground.pins.run);
+        let base = self.base(ground, lease, flight, (gate, &effect), abort.clone()).await?;
         let command = NamedCommand { tap, ..resolve(ground, gate, flight.tree, effect)? };
         let seen = self.execute(ground, lease, command, abort).await?;
-        let record = self.record(ground, gate, key, flight.tree, flight.attempt, &seen).await?;
+        let asked = AskedGate { gate, attempt: flight.attempt, key, tree: flight.tree };
+        let record = self.record(ground, asked, base, &seen).await?;
         let reply = gate_reply(&record, &seen);
         Ok(Performed { observation: Observation::GateFinished(record), reply })
     }
@@ -57,7 +67,60 @@ impl Broker {
             .map_err(|_| BrokerError::Altered("the name of a check"))?;
         let named = resolve(ground, command, tree, effect)?;
         let seen = self.execute(ground, lease, named, abort).await?;
-        self.record(ground, command, &key, tree, 1, &seen).await
+        let asked = AskedGate { gate: command, attempt: 1, key: &key, tree };
+        self.record(ground, asked, None, &seen).await
+    }
+
+    /// What a gate reports on the base revision, where its command reports at all and it is to run on another tree. It is run
+    /// there where nobody knows yet; how it ends there decides nothing.
+    async fn base(
+        &self,
+        ground: &Ground,
+        lease: &SandboxLease,
+        flight: &InFlight,
+        (gate, effect): (&GateId, &EffectKey),
+        abort: AbortSignal,
+    ) -> Result<Option<ReportedBase>, BrokerError> {
+        let base = ground.pins.base.tree;
+        let (blobs, scope) = (self.revisions().blobs(), ground.scope());
+        let Some(command) = ground.reporting(gate).filter(|_| flight.tree != base) else { return Ok(None) };
+        if let Some(tests) = flight.base_tests {
+            let report = match tests.tests {
+                Some(tally) => report::kept(blobs.as_ref(), scope, tally.report).await?,
+                None => None,
+            };
+            if report.is_none() && tests.tests.is_some() {
+                return Err(BrokerError::Altered("the tests of the base revision"));
+            }
+            return Ok(Some(ReportedBase { tests, report }));
+        }
+        let effect = base_effect(effect).ok_or(BrokerError::Altered("the name of an effect"))?;
+        let named = resolve(ground, gate, base, effect)?;
+        let seen = self.execute(ground, lease, named, abort).await?;
+        if seen.ending == Ending::Aborted {
+            return Err(BrokerError::Aborted);
+        }
+        let read = self.read_report(ground, command, &seen).await?;
+        let artifact = self.keep_seen(ground, &seen).await?;
+        let tests = BaseTests { artifact, tests: tally(&read) };
+        Ok(Some(ReportedBase { tests, report: read.and_then(Result::ok) }))
+    }
+
+    /// Reads the report of an execution, and keeps it where it can be read.
+    async fn read_report(
+        &self,
+        ground: &Ground,
+        command: &CatalogCommand,
+        seen: &ExecutionObservation,
+    ) -> Result<ReadReport, BrokerError> {
+        let Some(wanted) = &command.report else { return Ok(None) };
+        let (blobs, scope) = (self.revisions().blobs(), ground.scope());
+        let stdout = self.output(ground, &seen.stdout).await?;
+        let read = reported(blobs.as_ref(), scope, wanted, seen, &stdout).await?;
+        if let Some(Ok(report)) = &read {
+            blobs.put(scope, report::kept_report(report).map_err(BrokerError::Unwritable)?).await?;
+        }
+        Ok(read)
     }
 
     /// What the agent reads of a gate that ran before: what it read then.
@@ -76,11 +139,15 @@ impl Broker {
         &self,
         ground: &Ground,
         lease: &SandboxLease,
-        named: NamedCommand,
+        mut named: NamedCommand,
         abort: AbortSignal,
     ) -> Result<ExecutionObservation, BrokerError> {
         let (tree, wall) = (named.tree, named.limits.wall_ms);
         let source = self.revisions().load(ground.scope(), tree).await?;
+        let protected = (ground.pins.rules >= Rules::Guarded).then(|| Protected::of(ground, &source));
+        if let Some(protected) = &protected {
+            protected.declare(&mut named.outputs);
+        }
         let bring = || {
             let files = ambit_revisions::batch(&source, None);
             self.sandboxes.bring(lease, FileBatch { tree, files })
@@ -90,7 +157,11 @@ impl Broker {
         let begun = self.clock.now();
         let observation =
             self.answer(within, abort.clone(), self.sandboxes.run(lease, named, abort.clone())).await?;
-        Ok(believed(observation, wall, self.clock.now().since(begun)))
+        let mut seen = believed(observation, wall, self.clock.now().since(begun));
+        if let Some(protected) = &protected {
+            protected.take(&mut seen);
+        }
+        Ok(seen)
     }
 
     /// Waits for a sandbox. It ends a command by its limits and by the abort, and is given the time to say so; one that
@@ -118,24 +189,37 @@ impl Broker {
     async fn record(
         &self,
         ground: &Ground,
-        gate: &GateId,
-        key: &IdempotencyKey,
-        tree: Digest,
-        attempt: u32,
+        asked: AskedGate<'_>,
+        base: Option<ReportedBase>,
         seen: &ExecutionObservation,
     ) -> Result<GateRecord, BrokerError> {
         let (stdout, stderr) =
             (self.output(ground, &seen.stdout).await?, self.output(ground, &seen.stderr).await?);
         let output = GateOutput { stdout: &stdout, stderr: &stderr };
+        let artifact = self.keep_seen(ground, seen).await?;
+        let tests = match ground.reporting(asked.gate) {
+            Some(command) => {
+                Some(ReportedTests { own: self.read_report(ground, command, seen).await?, base })
+            }
+            None => None,
+        };
+        Ok(gate_record(asked, seen, artifact, output, tests.as_ref()))
+    }
+
+    async fn keep_seen(&self, ground: &Ground, seen: &ExecutionObservation) -> Result<Digest, BrokerError> {
         let bytes = ambit_canonical::encode(seen).map_err(BrokerError::Unwritable)?;
-        let artifact = self.revisions().blobs().put(ground.scope(), bytes.into_bytes().into()).await?;
-        let asked = AskedGate { gate, attempt, key, tree };
-        Ok(gate_record(asked, seen, artifact, output))
+        Ok(self.revisions().blobs().put(ground.scope(), bytes.into_bytes().into()).await?)
     }
 
     async fn output(&self, ground: &Ground, capture: &OutputCapture) -> Result<Bytes, BrokerError> {
         Ok(self.revisions().blobs().get(ground.scope(), capture.artifact, capture.bytes).await?)
     }
+}
+
+/// The identity of the execution of a gate on the base revision, beside the one that is asked for.
+#[must_use]
+pub fn base_effect(effect: &EffectKey) -> Option<EffectKey> {
+    EffectKey::new(format!("{effect}.base")).ok()
 }
 
 /// An execution of a gate, as it was asked for.
@@ -151,16 +235,18 @@ pub struct AskedGate<'a> {
     pub tree: Digest,
 }
 
-/// What follows for a run from what was seen of a gate: `artifact` is the digest under which `seen` is kept, and `output`
-/// the whole of both streams.
+/// What follows for a run from what was seen of a gate: `artifact` is the digest under which `seen` is kept, `output` the
+/// whole of both streams, and `tests` what its command reported, where it names a report.
 #[must_use]
 pub fn gate_record(
     asked: AskedGate<'_>,
     seen: &ExecutionObservation,
     artifact: Digest,
     output: GateOutput<'_>,
+    tests: Option<&ReportedTests>,
 ) -> GateRecord {
     let failure = fingerprint(asked.gate, seen.ending, &seen.breaches, output);
+    let objections = report::objections_to(seen, tests);
     GateRecord {
         gate: asked.gate.clone(),
         attempt: asked.attempt,
@@ -168,10 +254,14 @@ pub fn gate_record(
         tree: asked.tree,
         ending: seen.ending,
         breaches: seen.breaches.clone(),
-        fingerprint: failure.map(|failure| failure.digest),
+        fingerprint: failure
+            .map(|failure| failure.digest)
+            .or_else(|| Objection::fingerprint(asked.gate, &objections)),
         artifact,
         output: ByteCount::new(seen.stdout.bytes.get().saturating_add(seen.stderr.bytes.get())),
         duration: seen.duration_ms,
+        tests: tests.map(ReportedTests::in_record),
+        objections,
     }
 }
 
@@ -213,7 +303,8 @@ fn resolve(
 /// address of the whole.
 fn gate_reply(record: &GateRecord, seen: &ExecutionObservation) -> Value {
     let class = match record.ending {
-        Ending::Exited { code: 0 } => None,
+        Ending::Exited { code: 0 } if record.objections.is_empty() => None,
+        Ending::Exited { code: 0 } => Some("objected"),
         Ending::Exited { .. } => Some(seen.breaches.first().map_or("failed", |limit| limit.as_str())),
         Ending::Signalled { .. } => Some("signal"),
         Ending::LimitReached { limit } => Some(limit.as_str()),
@@ -234,6 +325,10 @@ fn gate_reply(record: &GateRecord, seen: &ExecutionObservation) -> Value {
     });
     if let (Some(class), Value::Object(members)) = (class, &mut reply) {
         members.insert("errorClass".to_owned(), json!(class));
+    }
+    if let (false, Value::Object(members)) = (record.objections.is_empty(), &mut reply) {
+        let told = |objection: &Objection| format!("{}: {objection}", objection.code());
+        members.insert("objections".to_owned(), record.objections.iter().map(told).collect());
     }
     let output = GateOutput { stdout: seen.stdout.head.as_bytes(), stderr: seen.stderr.head.as_bytes() };
     if let (Some(summary), Value::Object(members)) = (summarize(record.ending, output), &mut reply) {

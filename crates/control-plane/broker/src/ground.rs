@@ -4,7 +4,7 @@ use std::sync::Arc;
 use ambit_blueprint::{Blueprint, CatalogCommand, NamedCommandCatalog};
 use ambit_ids::{GateId, PathSet, Scope};
 use ambit_oracle::Guard;
-use ambit_run::Pins;
+use ambit_run::{Pins, Rules};
 
 /// What a run stands on. Pinned by digest at its admission, and the same for its whole life.
 #[derive(Clone, Debug)]
@@ -24,6 +24,12 @@ impl Ground {
 
     pub(crate) fn command(&self, id: &GateId) -> Option<&CatalogCommand> {
         self.catalog.command(id)
+    }
+
+    /// The command of a gate whose report is read. Under earlier rules none was.
+    #[must_use]
+    pub fn reporting(&self, id: &GateId) -> Option<&CatalogCommand> {
+        self.command(id).filter(|command| command.report.is_some() && self.pins.rules >= Rules::Guarded)
     }
 
     /// What the oracle guard looks out for under this blueprint.

@@ -19,7 +19,10 @@ mod source;
 pub use assess::Assessment;
 pub use broker::Broker;
 pub use error::BrokerError;
-pub use evaluate::{AskedGate, gate_record};
+pub use evaluate::{
+    AskedGate, ReadReport, ReportedBase, ReportedTests, base_effect, gate_record, protected_count, reported,
+    tally,
+};
 pub use ground::Ground;
 pub use performed::Performed;
 pub use source::Source;

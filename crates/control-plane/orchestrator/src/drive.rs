@@ -147,7 +147,7 @@ enum Patience {
 /// What a command that was left is good for.
 enum Letter {
     /// It is to be told.
-    Tell(Command),
+    Tell(Box<Command>),
     /// It can have no effect.
     Void,
     /// It cannot be taken yet, and stays where it is.
@@ -309,7 +309,7 @@ impl Pilot {
     /// Takes a command that was left. One that has no effect is taken away, so that it is not looked at for ever.
     async fn answer(&mut self, observer: &dyn Observer, entry: InboxEntry) -> Result<(), DriveError> {
         let taken = match self.letter(&entry).await? {
-            Letter::Tell(command) => self.tell(observer, command, vec![entry.id]).await?,
+            Letter::Tell(command) => self.tell(observer, *command, vec![entry.id]).await?,
             Letter::Void => false,
             Letter::Later => {
                 // It is looked at again, whether or not anything else changes.
@@ -339,7 +339,7 @@ impl Pilot {
 
     async fn letter(&self, entry: &InboxEntry) -> Result<Letter, DriveError> {
         match InboxCommand::read(&entry.bytes) {
-            Ok(InboxCommand::Cancel { by }) => Ok(Letter::Tell(Command::Cancel { by })),
+            Ok(InboxCommand::Cancel { by }) => Ok(Letter::Tell(Box::new(Command::Cancel { by }))),
             Ok(InboxCommand::Decide(decision)) => self.decision(decision).await,
             Err(_) => Ok(Letter::Void),
         }
@@ -362,7 +362,7 @@ impl Pilot {
         let Ok(receipt) = ReceiptId::new(format!("apr_{}", orchestrator.ids.next())) else {
             return Ok(Letter::Later);
         };
-        Ok(Letter::Tell(Command::DecideApproval(ApprovalDecision {
+        Ok(Letter::Tell(Box::new(Command::DecideApproval(ApprovalDecision {
             proposal: decision.proposal.clone(),
             digest: decision.digest,
             expected_sequence: decision.expected_sequence,
@@ -370,7 +370,7 @@ impl Pilot {
             approver: decision.approver,
             receipt,
             evidence,
-        })))
+        }))))
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) async fn reply(broker: &Broker, ground: &Ground, events: &[Event]) ->
     if let Some(record) = events.iter().find_map(replayed_gate)
         && let Ok(Value::Object(mut members)) = broker.recall_gate(ground, record).await
     {
-        members.insert("passed".to_owned(), json!(record.ending.is_success()));
+        members.insert("passed".to_owned(), json!(record.passed()));
         return Some(json!({"replayed": members}));
     }
     reply_to(events)
@@ -70,7 +70,7 @@ fn replay_view(observation: &Observation) -> Value {
         Observation::GateFinished(record) => json!({
             "artifactId": record.artifact,
             "durationMs": record.duration,
-            "passed": record.ending.is_success(),
+            "passed": record.passed(),
         }),
         Observation::PatchApplied(patch) => json!({"changedFiles": patch.files, "revisionSha": patch.tree}),
         _ => Value::Null,

@@ -1,16 +1,20 @@
 //! Derives every gate record again from what was kept of the execution.
 
-use ambit_broker::{AskedGate, gate_record};
-use ambit_gates::GateOutput;
+use ambit_broker::{
+    AskedGate, Ground, ReportedBase, ReportedTests, base_effect, gate_record, protected_count, reported,
+    tally,
+};
+use ambit_gates::{BaseTests, Ending, GateOutput};
 use ambit_ids::{ByteCount, EffectKey, GateId, IdempotencyKey, Scope};
 use ambit_ports::sandbox::{ExecutionObservation, OutputCapture};
-use ambit_run::{Effect, Event, GateRecord, HiddenCheck, Observation, Pins, Stage, State, ToolCall};
+use ambit_revisions::Revisions;
+use ambit_run::{Effect, Event, GateRecord, HiddenCheck, Observation, Pins, Rules, Stage, State, ToolCall};
 use bytes::Bytes;
 
 use crate::finding::Finding;
-use crate::findings::{Findings, blob_name, refuting};
+use crate::findings::{Findings, blob_name, refuting, unsettled};
 use crate::trace::Trace;
-use crate::vault::Vault;
+use crate::vault::{Vault, of_revision};
 
 /// What an execution must have been.
 struct Asked {
@@ -19,10 +23,24 @@ struct Asked {
     key: IdempotencyKey,
     attempt: u32,
     tree: ambit_ids::Digest,
+    /// What was known of the gate on the base revision.
+    base_tests: Option<BaseTests>,
+    /// Whether it is held against the base revision at all.
+    is_compared: bool,
+}
+
+/// What records of gates are held against.
+pub(crate) struct Bench<'a> {
+    pub(crate) pins: &'a Pins,
+    /// The documents of the run, where they could be read.
+    pub(crate) ground: Option<&'a Ground>,
+    pub(crate) revisions: &'a Revisions,
+    pub(crate) vault: &'a Vault,
 }
 
 /// Checks every gate record and every record of a hidden check.
-pub(crate) async fn check(trace: &Trace<'_>, pins: &Pins, vault: &Vault) -> Findings {
+pub(crate) async fn check(trace: &Trace<'_>, bench: &Bench<'_>) -> Findings {
+    let pins = bench.pins;
     let mut findings = Findings::default();
     for (at, event) in trace.events() {
         let (record, asked) = match event {
@@ -34,7 +52,7 @@ pub(crate) async fn check(trace: &Trace<'_>, pins: &Pins, vault: &Vault) -> Find
         };
         match asked {
             Some(asked) => {
-                let checked = check_one(trace, at, record, &asked, &pins.scope, vault).await;
+                let checked = check_one(trace, at, record, &asked, bench).await;
                 findings.take(checked);
             }
             None => findings.refute(trace.name(at), "no such execution was asked for"),
@@ -52,6 +70,8 @@ fn asked_gate(trace: &Trace<'_>, at: usize, pins: &Pins) -> Option<Asked> {
         key: idempotency_key.clone(),
         attempt: flight.attempt,
         tree: flight.tree,
+        base_tests: flight.base_tests,
+        is_compared: flight.tree != pins.base.tree,
     })
 }
 
@@ -65,6 +85,8 @@ fn asked_check(trace: &Trace<'_>, at: usize, pins: &Pins) -> Option<Asked> {
         key: IdempotencyKey::new(format!("hidden.{}", check.command)).ok()?,
         attempt: 1,
         tree: open.dossier.head,
+        base_tests: None,
+        is_compared: false,
     })
 }
 
@@ -73,9 +95,9 @@ async fn check_one(
     at: usize,
     record: &GateRecord,
     asked: &Asked,
-    scope: &Scope,
-    vault: &Vault,
+    bench: &Bench<'_>,
 ) -> Result<(), Finding> {
+    let (scope, vault) = (&bench.pins.scope, bench.vault);
     if record.tree != asked.tree {
         let why = format!("it is of the tree {}, and {} was current", record.tree, asked.tree);
         return Err(refuting(trace.name(at), why));
@@ -102,9 +124,11 @@ async fn check_one(
             kept.bytes,
         )?;
     }
+    check_protected(trace, at, asked, &seen, bench).await?;
+    let tests = tests(trace, at, record, asked, (&seen, &stdout), bench).await?;
     let asked = AskedGate { gate: &asked.gate, attempt: asked.attempt, key: &asked.key, tree: asked.tree };
     let output = GateOutput { stdout: &stdout, stderr: &stderr };
-    let derived = gate_record(asked, &seen, record.artifact, output);
+    let derived = gate_record(asked, &seen, record.artifact, output, tests.as_ref());
     if derived == *record {
         Ok(())
     } else {
@@ -113,6 +137,91 @@ async fn check_one(
             format!("what was seen makes another record: {}", differing(record, &derived)),
         ))
     }
+}
+
+/// Every protected file of the tree was looked at after the gate, where it ended by itself.
+async fn check_protected(
+    trace: &Trace<'_>,
+    at: usize,
+    asked: &Asked,
+    seen: &ExecutionObservation,
+    bench: &Bench<'_>,
+) -> Result<(), Finding> {
+    let (true, Ending::Exited { .. }) = (bench.pins.rules >= Rules::Guarded, seen.ending) else {
+        return Ok(());
+    };
+    let ground = bench.ground.ok_or_else(|| unsettled(Some(trace.name(at)), NO_DOCUMENTS))?;
+    let tree = bench.revisions.load(&bench.pins.scope, asked.tree).await;
+    let expected = protected_count(ground, &tree.map_err(|error| of_revision(&error))?);
+    let looked_at = seen.protected.as_ref().map_or(0, |protected| protected.looked_at);
+    if looked_at == expected && seen.protected.is_some() {
+        return Ok(());
+    }
+    let why = format!("{looked_at} protected files were looked at afterwards, and the tree has {expected}");
+    Err(refuting(trace.name(at), why))
+}
+
+const NO_DOCUMENTS: &str = "the documents that the run is pinned to could not be read";
+
+/// What the command reported, read again, beside what it reported on the base revision.
+async fn tests(
+    trace: &Trace<'_>,
+    at: usize,
+    record: &GateRecord,
+    asked: &Asked,
+    (seen, stdout): (&ExecutionObservation, &[u8]),
+    bench: &Bench<'_>,
+) -> Result<Option<ReportedTests>, Finding> {
+    if bench.pins.rules < Rules::Guarded {
+        return Ok(None);
+    }
+    let ground = bench.ground.ok_or_else(|| unsettled(Some(trace.name(at)), NO_DOCUMENTS))?;
+    let Some(report) = ground.reporting(&asked.gate).and_then(|command| command.report.as_ref()) else {
+        return Ok(None);
+    };
+    let (scope, vault) = (&bench.pins.scope, bench.vault);
+    let unread = |error| unsettled(Some(trace.name(at)), format!("its report cannot be read: {error}"));
+    let own = reported(vault, scope, report, seen, stdout).await.map_err(unread)?;
+    let told = record.tests.and_then(|tests| tests.base);
+    let base = match told.filter(|_| asked.is_compared) {
+        None => None,
+        Some(told) => {
+            let what = format!("the observation of {} on the base revision", asked.gate);
+            let before: ExecutionObservation = vault.read_value(scope, &what, told.artifact).await?;
+            check_base(trace, at, asked, told, &before)?;
+            let stdout = output(scope, &what, "standard output", &before.stdout, vault).await?;
+            let read = reported(vault, scope, report, &before, &stdout).await.map_err(unread)?;
+            if tally(&read) != told.tests {
+                return Err(refuting(trace.name(at), format!("{what} tells of other tests")));
+            }
+            Some(ReportedBase { tests: told, report: read.and_then(Result::ok) })
+        }
+    };
+    if asked.is_compared && base.is_none() {
+        return Err(refuting(trace.name(at), "its tests are not held against those of the base revision"));
+    }
+    Ok(Some(ReportedTests { own, base }))
+}
+
+/// What is told of the base is what was known before, or was seen beside this very execution.
+fn check_base(
+    trace: &Trace<'_>,
+    at: usize,
+    asked: &Asked,
+    told: BaseTests,
+    before: &ExecutionObservation,
+) -> Result<(), Finding> {
+    let holds = match asked.base_tests {
+        Some(known) => known == told,
+        None => {
+            let held = trace.sandbox(at).map(|held| &held.incarnation);
+            base_effect(&asked.effect).as_ref() == Some(&before.effect) && held == Some(&before.incarnation)
+        }
+    };
+    if holds {
+        return Ok(());
+    }
+    Err(refuting(trace.name(at), "what is told of the base revision was not seen there"))
 }
 
 async fn output(
@@ -147,6 +256,8 @@ fn differing(recorded: &GateRecord, derived: &GateRecord) -> String {
         ("fingerprint", recorded.fingerprint == derived.fingerprint),
         ("outputBytes", recorded.output == derived.output),
         ("durationMs", recorded.duration == derived.duration),
+        ("objections", recorded.objections == derived.objections),
+        ("tests", recorded.tests == derived.tests),
     ];
     parts.into_iter().filter(|(_, same)| !same).map(|(name, _)| name).collect::<Vec<_>>().join(", ")
 }

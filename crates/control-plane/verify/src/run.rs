@@ -159,11 +159,14 @@ impl Verifier {
         results.put(CheckId::Trace, ending::check_export(trace, pins, vault).await);
         results.put(CheckId::Patches, patches::check(trace, pins, vault, &revisions).await);
         results.put(CheckId::Trees, patches::check_trees(trace, pins, &revisions).await);
-        results.put(CheckId::Gates, gates::check(trace, pins, vault).await);
+        let ground = pinned.as_ref().map(|pinned| documents::ground(pins, pinned));
+        let bench =
+            gates::Bench { pins, ground: ground.as_ref(), revisions: &revisions, vault: vault.as_ref() };
+        results.put(CheckId::Gates, gates::check(trace, &bench).await);
         results.put(CheckId::Cleanup, sandboxes::check_cleanup(trace, pins, vault).await);
         let folded = Project::fold(&pins.scope, project);
         results.put(CheckId::Approvals, approvals::check(trace, &pins.scope, &folded, vault).await);
-        let Some(pinned) = pinned else {
+        let (Some(pinned), Some(ground)) = (pinned, ground) else {
             let why = "the documents that the run is pinned to could not be read";
             for id in
                 [CheckId::Pins, CheckId::Steps, CheckId::Decisions, CheckId::Observations, CheckId::Sandboxes]
@@ -177,7 +180,6 @@ impl Verifier {
             results.put(CheckId::Pins, documents::pins(pins, &pinned, &folded, trace.name(0)));
         }
         results.put(CheckId::Sandboxes, sandboxes::check(trace, pins, &pinned.profile, vault).await);
-        let ground = documents::ground(pins, &pinned);
         let assessments = decisions::assess(trace, &ground, &source, vault).await;
         let policies = self.policies.as_ref();
         results.put(CheckId::Decisions, decisions::check(trace, pins, &assessments, policies, vault).await);

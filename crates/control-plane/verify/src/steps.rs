@@ -192,6 +192,7 @@ fn commands(trace: &Trace<'_>, at: usize, assessments: &Assessments) -> Vec<Comm
         Event::CleanupFailed { code } => vec![Command::CleanupFailed { code: code.clone() }],
         // These only ever follow within a step that began with another.
         Event::TurnOpened { .. }
+        | Event::SandboxRetired { .. }
         | Event::PlanAccepted { .. }
         | Event::ProposalDenied { .. }
         | Event::HypothesisRecorded { .. }

@@ -43,8 +43,8 @@ pub use bundle::{
     SecretBinding, SecretPolicy, ToolRule, check_examples, check_rules,
 };
 pub use catalog::{
-    CatalogCommand, CatalogSpec, CommandFixture, CommandOutput, CommandResources, CommandVerdict,
-    Environment, EnvironmentName, EnvironmentNameError, NamedCommandCatalog,
+    CatalogCommand, CatalogSpec, CommandFixture, CommandOutput, CommandReport, CommandResources,
+    CommandVerdict, Environment, EnvironmentName, EnvironmentNameError, NamedCommandCatalog,
 };
 pub use document::Document;
 pub use envelope::{API_VERSION, DocumentKind, Metadata};

@@ -1,5 +1,6 @@
 //! The closed vocabularies of documents.
 
+use ambit_gates::ReportFormat;
 use ambit_policy::{Capability, DenialKind, FactKind, LifecycleStage, Plane, Side, ToolName};
 
 use crate::word::Word;
@@ -22,7 +23,7 @@ macro_rules! words {
 }
 
 words!(Capability, DenialKind, FactKind, LifecycleStage, Plane, Side, ToolName);
-words!(DocumentKind, ExpectedOutcome, CommandVerdict);
+words!(DocumentKind, ExpectedOutcome, CommandVerdict, ReportFormat);
 words!(EgressDefault, SecretBinding, Erasure, RuleEffect, ExpectedVerdict);
 words!(RequiredIsolation, RequiredEgress, RequiredSecretDelivery, RequiredPreview, RequiredCancellation);
 words!(RequiredEvidence, AggregateLimits);

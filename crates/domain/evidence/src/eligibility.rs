@@ -93,7 +93,7 @@ pub fn eligibility(state: &State) -> Result<Digest, Ineligible> {
     let passed = |check: &GateId| {
         let on_head = |record: &&GateRecord| record.gate == *check && record.tree == dossier.head;
         let mut records = dossier.hidden.iter().filter(on_head).peekable();
-        records.peek().is_some() && records.all(|record| record.ending.is_success())
+        records.peek().is_some() && records.all(GateRecord::passed)
     };
     let mut checks = dossier.pins.gates.iter().filter_map(|gate| gate.hidden_check.as_ref());
     if let Some(check) = checks.find(|check| !passed(check)) {

@@ -1,8 +1,8 @@
 //! What a gate execution resulted in, and the fingerprint by which a repeated failure is recognised.
 //!
-//! Whether a gate passed is [`Ending::is_success`] and nothing else. Everything here that reads output is a view of a
-//! failure that is already certain: output is written by the code under test and may say anything, so it can change how
-//! a failure is described and which earlier failure it resembles, and never whether there is one.
+//! No gate passes without [`Ending::is_success`]. What the code under test writes may say anything: as output it can change
+//! how a failure is described and which earlier failure it resembles, and as a report it can take a success away
+//! ([`Objection`]). It never gives one.
 
 #![forbid(unsafe_code)]
 
@@ -10,14 +10,23 @@ mod ending;
 mod failure;
 mod fingerprint;
 mod noise;
+mod objection;
 mod output;
 mod place;
+mod report;
 mod runner;
 mod summary;
+mod tally;
 
 pub use ending::{Ending, NotStarted, ResourceLimit};
 pub use failure::{Counts, Runner};
 pub use fingerprint::{FailureFingerprint, fingerprint};
+pub use objection::{Objection, objections};
 pub use output::GateOutput;
 pub use place::Place;
+pub use report::{
+    REPORT_BYTES, REPORT_DEPTH, REPORT_NAME_BYTES, REPORT_TESTS, ReportError, ReportFormat, ReportProblem,
+    TestOutcome, TestReport, read_report,
+};
 pub use summary::{FailedCheck, Summary, summarize};
+pub use tally::{BaseTests, GateTests, TestTally};

@@ -78,6 +78,8 @@ denial_codes!(
     GateUnknown = "GATE_UNKNOWN",
     /// A cheaper gate has not passed on the current digest.
     GateOutOfOrder = "GATE_OUT_OF_ORDER",
+    /// The gate both failed and passed on the current digest.
+    GateFlaky = "GATE_FLAKY",
     /// The key was used for another gate or another digest.
     IdempotencyConflict = "IDEMPOTENCY_CONFLICT",
     /// There is no held proposal of that id.

@@ -30,6 +30,12 @@ pub enum Event {
         /// Which life of it.
         incarnation: Incarnation,
     },
+    /// The sandbox in which the agent's calls ran is given back, and another one is made for what the agent must not know
+    /// of.
+    SandboxRetired {
+        /// Which life of it.
+        incarnation: Incarnation,
+    },
     /// The agent is asked. What the turn can cost is reserved.
     TurnOpened {
         /// The turn, counted from 1.

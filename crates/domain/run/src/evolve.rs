@@ -62,7 +62,7 @@ fn evolve_open(mut open: Open, event: &Event) -> State {
     open.dossier.events += 1;
     match event {
         Event::SandboxAllocated(held) => hold_sandbox(&mut open.dossier, &mut open.sandbox, held),
-        Event::SandboxLost { .. } => open.sandbox = None,
+        Event::SandboxLost { .. } | Event::SandboxRetired { .. } => open.sandbox = None,
         Event::TurnOpened { turn, reserved } => open_turn(&mut open, *turn, *reserved),
         Event::TurnSettled { charged, .. } => settle_turn(&mut open, *charged),
         Event::PlanAccepted { plan, .. } => {
@@ -183,9 +183,12 @@ fn decide(open: &mut Open, decided: &CallDecided, position: u64) {
             {
                 *dossier.attempts.entry(gate.clone()).or_default() += 1;
             }
-            let attempt = match &decided.call {
-                ToolCall::RunNamedGate { gate_id, .. } => dossier.gates.next_attempt(gate_id),
-                _ => 0,
+            let (attempt, base_tests) = match &decided.call {
+                ToolCall::RunNamedGate { gate_id, .. } => (
+                    dossier.gates.next_attempt(gate_id),
+                    dossier.gates.base_tests(gate_id, dossier.pins.base.tree),
+                ),
+                _ => (0, None),
             };
             dossier.ledger = dossier.ledger.clone().reserve(&decided.reserved);
             open.stage = Stage::Call(Box::new(InFlight {
@@ -196,6 +199,7 @@ fn decide(open: &mut Open, decided: &CallDecided, position: u64) {
                 tree: dossier.head,
                 expected_tree: decided.expected_tree,
                 attempt,
+                base_tests,
             }));
         }
         CallOutcome::Denied(denial) => {
@@ -234,7 +238,7 @@ fn observe(dossier: Dossier, flight: &InFlight, observation: &Observation) -> Do
             dossier.patches.push(patch.clone());
         }
         Observation::GateFinished(record) => {
-            dossier.unexplained = (!record.ending.is_success()).then(|| FailedGate {
+            dossier.unexplained = (!record.passed()).then(|| FailedGate {
                 gate: record.gate.clone(),
                 attempt: record.attempt,
                 artifact: record.artifact,

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use ambit_gates::{Ending, ResourceLimit};
+use ambit_gates::{BaseTests, Ending, GateTests, Objection, ResourceLimit};
 use ambit_ids::{ByteCount, Digest, DurationMs, GateId, IdempotencyKey};
 
 /// One execution of a gate, bound to exactly the tree that it ran on.
@@ -26,6 +26,18 @@ pub struct GateRecord {
     pub output: ByteCount,
     /// From start to end.
     pub duration: DurationMs,
+    /// What takes from it that it exited with 0; empty for the runs of earlier rules.
+    pub objections: Vec<Objection>,
+    /// The tests that its command reported; `None` where the command names no report.
+    pub tests: Option<GateTests>,
+}
+
+impl GateRecord {
+    /// Whether it speaks for its tree: it exited with 0, and nothing objects to that.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.ending.is_success() && self.objections.is_empty()
+    }
 }
 
 /// Where a gate stands on one tree.
@@ -96,7 +108,24 @@ impl GateBook {
     #[must_use]
     pub fn status(&self, gate: &GateId, tree: Digest) -> GateStatus {
         let records = self.records.iter().filter(|record| record.gate == *gate && record.tree == tree);
-        GateStatus::of(records.map(|record| record.ending.is_success()))
+        GateStatus::of(records.map(GateRecord::passed))
+    }
+
+    /// What `gate` reports on the tree that the run began with, as far as it was found out: by an execution there, or
+    /// beside one on another tree.
+    #[must_use]
+    pub fn base_tests(&self, gate: &GateId, base: Digest) -> Option<BaseTests> {
+        let mut found = None;
+        for record in self.records.iter().filter(|record| record.gate == *gate) {
+            let Some(tests) = record.tests else { continue };
+            let here = (record.tree == base && matches!(record.ending, Ending::Exited { .. }))
+                .then_some(BaseTests { artifact: record.artifact, tests: tests.own });
+            match here.or(tests.base) {
+                Some(known) if known.tests.is_some() => return Some(known),
+                known => found = found.or(known),
+            }
+        }
+        found
     }
 
     /// The execution that was asked for under `key`.

@@ -1,3 +1,4 @@
+use ambit_gates::BaseTests;
 use ambit_ids::{Digest, GateId, IdempotencyKey, RepoPath};
 
 use crate::approvals::{ApprovalBook, PendingApproval};
@@ -162,6 +163,8 @@ pub struct InFlight {
     pub expected_tree: Option<Digest>,
     /// For a gate, which execution of it this is, counted from 1; otherwise zero.
     pub attempt: u32,
+    /// For a gate, what it reports on the base revision, as far as that is known.
+    pub base_tests: Option<BaseTests>,
 }
 
 /// A run that is ending.

@@ -173,6 +173,7 @@ pub const TOOLS: &[ToolContract] = &[
             must("artifactId", FieldKind::ImmutableId),
             must("durationMs", FieldKind::Integer),
             may("errorClass", FieldKind::ErrorClass),
+            may("objections", FieldKind::TextList),
             must("output", FieldKind::Text),
             must("truncated", FieldKind::Boolean),
         ],

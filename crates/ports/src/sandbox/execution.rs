@@ -168,6 +168,38 @@ pub struct ExecutionObservation {
     /// What it was seen to try beyond what it may; `None` where the backend cannot count that, never as zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signs: Option<EscapeSigns>,
+    /// What became of the protected files in its workspace. A backend says nothing here: whoever asked for the execution
+    /// takes it from the outputs that it asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protected: Option<ProtectedSeen>,
+}
+
+/// Protected files of a workspace, hashed again after the last process had ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ProtectedSeen {
+    /// How many were looked at.
+    pub looked_at: u32,
+    /// The first of those that are not what they were.
+    pub changed: Vec<ChangedFile>,
+    /// How many more of those there are.
+    pub more: u32,
+}
+
+/// A protected file that is not what it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ChangedFile {
+    /// Which.
+    pub path: RepoPath,
+    /// The digest of what it was.
+    pub before: Digest,
+    /// What it is now, as a blob; `None` where that was not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Digest>,
+    /// Why it was not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<OutputRefusal>,
 }
 
 /// One stream of output: both ends here, the whole as a blob.

@@ -12,11 +12,16 @@
 mod properties;
 mod scene;
 
-pub use properties::{apply, difference, directory, parse};
+pub use properties::{apply, difference, directory, parse, report};
 
 /// A property of bytes; panics where it does not hold.
 pub type Property = fn(&[u8]);
 
 /// Every property by its name, which is also that of its corpus and of its target.
-pub const PROPERTIES: [(&str, Property); 4] =
-    [("parse", parse), ("apply", apply), ("difference", difference), ("directory", directory)];
+pub const PROPERTIES: [(&str, Property); 5] = [
+    ("parse", parse),
+    ("apply", apply),
+    ("difference", difference),
+    ("directory", directory),
+    ("report", report),
+];

@@ -5,6 +5,7 @@ mod plan;
 mod scan;
 mod wire;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ambit_gates::Ending;
@@ -37,6 +38,8 @@ pub struct Outcome {
     pub stderr: Vec<u8>,
     /// How long it takes.
     pub takes: DurationMs,
+    /// What it makes of files of its workspace: their bytes, or nothing where it removes them.
+    pub leaves: BTreeMap<String, Option<Vec<u8>>>,
 }
 
 impl Outcome {
@@ -48,6 +51,7 @@ impl Outcome {
             stdout: b"ok\n".to_vec(),
             stderr: Vec::new(),
             takes: DurationMs::ZERO,
+            leaves: BTreeMap::new(),
         }
     }
 
@@ -59,12 +63,27 @@ impl Outcome {
             stdout: Vec::new(),
             stderr: stderr.as_bytes().to_vec(),
             takes: DurationMs::ZERO,
+            leaves: BTreeMap::new(),
         }
+    }
+
+    /// The same, and it leaves a file with these bytes.
+    #[must_use]
+    pub fn leaving(mut self, path: &str, bytes: &[u8]) -> Self {
+        self.leaves.insert(path.to_owned(), Some(bytes.to_vec()));
+        self
+    }
+
+    /// The same, and it removes a file.
+    #[must_use]
+    pub fn removing(mut self, path: &str) -> Self {
+        self.leaves.insert(path.to_owned(), None);
+        self
     }
 
     /// The same, and it takes that long.
     #[must_use]
-    pub const fn after(mut self, takes: DurationMs) -> Self {
+    pub fn after(mut self, takes: DurationMs) -> Self {
         self.takes = takes;
         self
     }

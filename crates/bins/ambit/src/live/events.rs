@@ -20,6 +20,8 @@ vocabulary!(
         SandboxAllocated = "sandbox.allocated",
         /// The sandbox is gone.
         SandboxLost = "sandbox.lost",
+        /// The sandbox of the agent's calls is given back.
+        SandboxRetired = "sandbox.retired",
         /// The agent is asked.
         TurnOpened = "turn.opened",
         /// A turn is charged.
@@ -107,6 +109,7 @@ pub(super) fn told(event: &Event) -> Vec<Told> {
         ),
         Event::SandboxAllocated(held) => (Kind::SandboxAllocated, json!({"lease": held.lease})),
         Event::SandboxLost { .. } => (Kind::SandboxLost, json!({})),
+        Event::SandboxRetired { .. } => (Kind::SandboxRetired, json!({})),
         Event::ApprovalRequested { .. }
         | Event::ApprovalDecided { .. }
         | Event::ApprovalConsumed { .. }
@@ -250,7 +253,7 @@ fn observed(turn: u32, observation: &Observation) -> (Kind, Value) {
 fn gate(record: &GateRecord) -> Value {
     json!({
         "gate": record.gate, "attempt": record.attempt, "tree": record.tree,
-        "passed": record.ending.is_success(), "ended": ended(record), "durationMs": record.duration,
+        "passed": record.passed(), "ended": ended(record), "durationMs": record.duration,
         "artifact": record.artifact,
     })
 }

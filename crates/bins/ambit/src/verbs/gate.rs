@@ -43,6 +43,9 @@ pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Fai
     for (name, capture) in [("stdout", &seen.stdout), ("stderr", &seen.stderr)] {
         text.push_str(&stream(name, capture));
     }
+    for objection in &record.objections {
+        text.push_str(&format!("objects  {}: {objection}\n", objection.code()));
+    }
     for output in &seen.outputs {
         text.push_str(&format!("output   {} ({}) {}\n", output.path, output.bytes, output.artifact));
     }
@@ -63,8 +66,9 @@ pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Fai
         text,
         json!({
             "gate": record.gate, "attempt": record.attempt, "tree": record.tree, "exitCode": exit_code,
-            "ended": ended(record), "passed": record.ending.is_success(),
+            "ended": ended(record), "passed": record.passed(),
             "artifactId": record.artifact, "durationMs": record.duration, "fingerprint": record.fingerprint,
+            "objections": record.objections, "tests": record.tests,
             "refusals": refusals, "observation": seen,
         }),
     ))

@@ -151,7 +151,7 @@ fn gate_b_a_slice_with_code_yields_a_patch_that_fits_a_fresh_clone() {
 }
 
 // proves E-S23 D3
-// break crates/bins/ambit/src/verbs/artifacts.rs: `verdict: CheckVerdict::of(record.ending),` -> `verdict: CheckVerdict::Passed,`
+// break crates/bins/ambit/src/verbs/artifacts.rs: `verdict: CheckVerdict::of(record.ending, &record.objections),` -> `verdict: CheckVerdict::Passed,`
 #[test]
 fn gate_b_a_change_that_breaks_the_test_fails_the_gate_and_is_told_so() {
     if !is_git_here("gate_b_a_change_that_breaks_the_test") {

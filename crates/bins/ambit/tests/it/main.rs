@@ -16,6 +16,7 @@ mod bad_usage;
 mod bare_machine;
 mod by_hand;
 mod cases;
+mod cheats;
 mod comparing;
 mod crash;
 mod doctor;

@@ -52,6 +52,7 @@ impl Bench {
             reserved: Amounts::default(),
             tree: self.head,
             expected_tree: None,
+            base_tests: None,
         };
         let began = self.world.clock.now();
         let (_handle, abort) = AbortHandle::new();

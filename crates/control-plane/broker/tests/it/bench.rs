@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use ambit_broker::{Assessment, Broker, Ground, Performed};
+use ambit_gates::BaseTests;
 use ambit_ids::{ByteCount, Digest, RevisionId};
 use ambit_ports::AbortHandle;
 use ambit_ports::sandbox::SandboxLease;
@@ -15,6 +16,8 @@ pub(crate) struct Bench {
     pub(crate) ground: Ground,
     pub(crate) lease: SandboxLease,
     pub(crate) head: Digest,
+    /// What is known of the gate on the base.
+    pub(crate) base_tests: Option<BaseTests>,
 }
 
 impl Bench {
@@ -34,7 +37,7 @@ impl Bench {
         let manifest = broker.sandboxes().measure().await.unwrap();
         let lease = broker.sandboxes().allocate(needs, &manifest).await.unwrap().receipt;
         let head = world.base_tree.digest();
-        Self { world, broker, ground, lease, head }
+        Self { world, broker, ground, lease, head, base_tests: None }
     }
 
     pub(crate) async fn assess(&self, call: ToolCall, patch: Option<&str>) -> Assessment {
@@ -61,6 +64,7 @@ impl Bench {
             reserved: Amounts::default(),
             tree: self.head,
             expected_tree,
+            base_tests: self.base_tests,
         };
         let (_handle, abort) = AbortHandle::new();
         self.broker.perform(&self.ground, Some(&self.lease), &flight, None, abort).await

@@ -6,5 +6,6 @@
 mod assessing;
 mod backend_faults;
 mod bench;
+mod guarding;
 mod performing;
 mod reading;

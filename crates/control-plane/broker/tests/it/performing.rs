@@ -154,6 +154,7 @@ fn a_sandbox_that_does_not_answer_is_not_waited_for_for_ever() {
             reserved: ambit_run::Amounts::default(),
             tree: bench.head,
             expected_tree: None,
+            base_tests: None,
         };
         bench.world.sandbox.plan(Verb::Execute, 0, SandboxFault::LosesReply);
         let began = ambit_ports::runtime::Clock::now(&bench.world.clock);

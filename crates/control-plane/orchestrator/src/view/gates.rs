@@ -1,4 +1,4 @@
-use ambit_gates::Ending;
+use ambit_gates::{Ending, Objection};
 use ambit_ids::Digest;
 use ambit_run::{Dossier, GateRecord, Stage, State};
 use serde::Serialize;
@@ -64,7 +64,7 @@ pub(super) fn gate_views(state: &State, dossier: &Dossier) -> Vec<GateView> {
                     attempt: record.attempt,
                     tree: record.tree,
                     ended: ended(record),
-                    passed: record.ending.is_success(),
+                    passed: record.passed(),
                     artifact: record.artifact,
                     duration_ms: record.duration.get(),
                 })
@@ -77,7 +77,11 @@ pub(super) fn gate_views(state: &State, dossier: &Dossier) -> Vec<GateView> {
 #[must_use]
 pub fn ended(record: &GateRecord) -> String {
     let ending = match record.ending {
-        Ending::Exited { code: 0 } => "passed".to_owned(),
+        Ending::Exited { code: 0 } if record.objections.is_empty() => "passed".to_owned(),
+        Ending::Exited { code: 0 } => {
+            let codes: Vec<&str> = record.objections.iter().map(Objection::code).collect();
+            format!("exit 0, but {}", codes.join(", "))
+        }
         Ending::Exited { code } => format!("exit {code}"),
         Ending::Signalled { signal } => format!("signal {signal}"),
         Ending::LimitReached { limit } => format!("{} limit", limit.as_str()),
@@ -111,6 +115,8 @@ mod tests {
             artifact: Digest::of(b"seen"),
             output: ByteCount::ZERO,
             duration: DurationMs::ZERO,
+            objections: Vec::new(),
+            tests: None,
         }
     }
 
@@ -124,6 +130,9 @@ mod tests {
         assert_eq!(ended(&record(failed, &[Disk])), "exit 1, disk limit met");
         let late = Ending::LimitReached { limit: Timeout };
         assert_eq!(ended(&record(late, &[Timeout, Memory])), "timeout limit, memory limit met");
-        assert_eq!(ended(&record(Ending::Exited { code: 0 }, &[])), "passed");
+        let mut passed = record(Ending::Exited { code: 0 }, &[]);
+        assert_eq!(ended(&passed), "passed");
+        passed.objections = vec![Objection::NoTests, Objection::ReportMissing];
+        assert_eq!(ended(&passed), "exit 0, but GATE_NO_TESTS, GATE_REPORT_MISSING");
     }
 }

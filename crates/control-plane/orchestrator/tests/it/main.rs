@@ -8,6 +8,7 @@ mod approvals;
 mod boundaries;
 mod canary;
 mod cancellation;
+mod covert;
 mod crashes;
 mod denials;
 mod histories;

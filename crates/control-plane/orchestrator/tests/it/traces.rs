@@ -34,7 +34,7 @@ fn expected() -> Vec<&'static str> {
 
 // proves E-C01 E-C06 E-C11 E-F09 E-F10 E-F11 E-A16 E-M03 E-B06
 // break crates/control-plane/orchestrator/src/live.rs: `Event::Ended { phase: Phase::Completed, .. } => {` -> `Event::Ended { phase: Phase::Cancelled, .. } => {`
-// break crates/domain/run/src/evolve.rs: `dossier.unexplained = (!record.ending.is_success()).then(|| FailedGate {` -> `dossier.unexplained = (record.ending.is_success()).then(|| FailedGate {`
+// break crates/domain/run/src/evolve.rs: `dossier.unexplained = (!record.passed()).then(|| FailedGate {` -> `dossier.unexplained = (record.passed()).then(|| FailedGate {`
 #[test]
 fn a_run_that_goes_well_alternates_to_its_end_and_is_preview_ready() {
     simulate(async {

@@ -175,7 +175,7 @@ async fn a_decision_that_the_rules_do_not_make_is_refuted() {
 }
 
 // proves E-F02 E-F03
-// break crates/control-plane/verify/src/gates.rs: `if held != Some(&seen.incarnation) {` -> `if false {`
+// break crates/control-plane/verify/src/gates.rs: `if derived == *record {` -> `if true {`
 #[tokio::test]
 async fn a_gate_record_of_another_tree_or_execution_is_refuted() {
     let forger = Forger::new();
@@ -217,29 +217,52 @@ async fn a_gate_record_of_another_tree_or_execution_is_refuted() {
             records[at]["body"]["observation"]["fingerprint"] = digest("another failure");
         })
         .await;
-    // An observation that says of another execution what is wanted of this one.
+}
+
+// proves E-F02 E-F04
+// break crates/control-plane/verify/src/gates.rs: `if held != Some(&seen.incarnation) {` -> `if false {`
+// break crates/control-plane/verify/src/gates.rs: `if looked_at == expected && seen.protected.is_some() {` -> `if true {`
+#[tokio::test]
+async fn an_observation_that_says_something_else_than_its_gate_saw_is_refuted() {
+    let forger = Forger::new();
+    let gate = async |what: &str, named: &str, artifact: &str| {
+        forger
+            .expect(what, CheckId::Gates, named, |records| {
+                let at = nth(records, "gate.finished", 2);
+                records[at]["body"]["observation"]["artifact"] = artifact.into();
+            })
+            .await;
+    };
     let records = forger.attacker.values(&Target::run(&forger.runs.completed));
     let at = nth(&records, "gate.finished", 2);
     let seen = forger.kept(&records[at]["body"]["observation"]["artifact"]).await;
     for (what, member, value) in [
         ("an observation of another sandbox", "incarnation", json!("inc_999999")),
         ("an observation of another effect", "effect", json!("run_000000.call.1")),
+        (
+            "an observation of no protected file",
+            "protected",
+            json!({"lookedAt": 0, "changed": [], "more": 0}),
+        ),
+        (
+            "an observation of a protected file that was changed",
+            "protected",
+            json!({
+                "lookedAt": 1,
+                "changed": [{"path": "tests/protected/test_all.py", "before": digest("before"), "why": "absent"}],
+                "more": 0,
+            }),
+        ),
     ] {
         let mut seen = seen.clone();
         seen[member] = value;
         let artifact = forger.keep(&seen).await.to_string();
-        gate(what, "gate.finished", &|records, at| {
-            records[at]["body"]["observation"]["artifact"] = artifact.clone().into();
-        })
-        .await;
+        gate(what, "gate.finished", &artifact).await;
     }
     let mut seen = seen;
     seen["stdout"]["bytes"] = 1.into();
     let artifact = forger.keep(&seen).await.to_string();
-    gate("output of another size", "standard output", &|records, at| {
-        records[at]["body"]["observation"]["artifact"] = artifact.clone().into();
-    })
-    .await;
+    gate("output of another size", "standard output", &artifact).await;
 }
 
 // proves E-G06

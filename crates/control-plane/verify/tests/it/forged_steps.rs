@@ -1,8 +1,10 @@
 //! Records that a run cannot have made, left out or told otherwise, in chains and heads that fit.
 
+use ambit_ids::RunId;
 use ambit_verify_trace::{CheckId, Verdict};
 use serde_json::{Value, json};
 
+use crate::attack::Target;
 use crate::forger::{Forger, nth, nth_call};
 
 // proves E-M03 E-C01
@@ -116,15 +118,54 @@ async fn a_record_where_none_can_be_is_refuted() {
         .await;
 }
 
+/// A run as it would have been under its first rules: without any, and with one sandbox for everything.
+struct Earlier {
+    /// What names another sandbox than the first: the kind of the record, the member, and the digest of the same in the first.
+    altered: Vec<(&'static str, &'static str, Value)>,
+}
+
+impl Earlier {
+    async fn of(forger: &Forger, run: &RunId) -> Self {
+        let records = forger.attacker.values(&Target::run(run));
+        let first = records[nth(&records, "lease.allocated", 0)]["body"]["incarnation"].clone();
+        let mut altered = Vec::new();
+        for (kind, member) in [
+            ("hidden-check.finished", "artifact"),
+            ("process.terminated", "receipt"),
+            ("sandbox.destroyed", "receipt"),
+        ] {
+            let mut kept = forger.kept(&records[nth(&records, kind, 0)]["body"][member]).await;
+            kept["incarnation"] = first.clone();
+            altered.push((kind, member, forger.keep(&kept).await.to_string().into()));
+        }
+        Self { altered }
+    }
+
+    fn write(&self, records: &mut Vec<Value>) {
+        records[0]["body"]["pins"].as_object_mut().unwrap().remove("rules").unwrap();
+        for (kind, member, digest) in &self.altered {
+            let at = nth(records, kind, 0);
+            let record = &mut records[at];
+            record["body"][*member] = digest.clone();
+            if record.get("artifact").is_some() {
+                record["artifact"] = digest.clone();
+            }
+        }
+        records.remove(nth(records, "lease.allocated", 1));
+        records.remove(nth(records, "lease.retired", 0));
+    }
+}
+
 #[tokio::test]
 async fn a_run_is_held_to_the_rules_of_its_admission_and_to_no_others() {
     let forger = Forger::new();
     let run = forger.runs.second.clone();
+    let earlier = Earlier::of(&forger, &run).await;
     let judged = async |has_rules: bool, is_told: bool| {
         forger
             .rewrite(&run, |records, _| {
                 if !has_rules {
-                    records[0]["body"]["pins"].as_object_mut().unwrap().remove("rules").unwrap();
+                    earlier.write(records);
                 }
                 let first = records[nth_call(records, "read_project_file", 0)]["body"]["outcome"].clone();
                 let again = nth_call(records, "read_project_file", 1);

@@ -193,6 +193,7 @@ async fn every_kind_of_record_of_a_run_is_bound() {
         "hypothesis.recorded",
         "lease.allocated",
         "lease.lost",
+        "lease.retired",
         "patch.applied",
         "plan.accepted",
         "plan.rejected",

@@ -3,6 +3,7 @@
 mod environment;
 mod output;
 mod read;
+mod report;
 mod resources;
 mod unit;
 
@@ -11,6 +12,7 @@ use serde::Serialize;
 
 pub use environment::{Environment, EnvironmentName, EnvironmentNameError};
 pub use output::CommandOutput;
+pub use report::CommandReport;
 pub use resources::CommandResources;
 
 use crate::envelope::{DocumentKind, Metadata, document};
@@ -63,6 +65,9 @@ pub struct CatalogCommand {
     pub volumes: Vec<VolumeMount>,
     /// What decides whether it passed.
     pub verdict: CommandVerdict,
+    /// What its runner reports for machines. It can take a pass away, and give none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<CommandReport>,
 }
 
 /// Synthetic data that a command finds beside its workspace.

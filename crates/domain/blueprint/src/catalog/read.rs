@@ -2,7 +2,8 @@ use ambit_ids::{CommandSize, Digest, GateId, MicroUsd, VolumeMount, VolumeName, 
 
 use super::environment::read_environment;
 use super::{
-    CatalogCommand, CatalogSpec, CommandFixture, CommandOutput, CommandResources, NamedCommandCatalog,
+    CatalogCommand, CatalogSpec, CommandFixture, CommandOutput, CommandReport, CommandResources,
+    NamedCommandCatalog,
 };
 use crate::budget::MoneyKeys;
 use crate::cursor::{Cursor, Distinct, Read};
@@ -67,6 +68,8 @@ fn read_command(cursor: &Cursor<'_>, ids: &mut Distinct<GateId>) -> Read<Catalog
         .map(|list| list.each(0..=limits::COMMAND_VOLUMES, |item| read_volume(item, &mut mounts)))
         .transpose();
     let verdict = fields.required("verdict").and_then(|c| c.word());
+    let report =
+        fields.optional("report").map(|c| CommandReport::read(&c, outputs.as_ref().ok())).transpose();
     fields.finish()?;
     let command = CatalogCommand {
         id: id?,
@@ -81,6 +84,7 @@ fn read_command(cursor: &Cursor<'_>, ids: &mut Distinct<GateId>) -> Read<Catalog
         fixtures: fixtures?.unwrap_or_default(),
         volumes: volumes?.unwrap_or_default(),
         verdict: verdict?,
+        report: report?,
     };
     check_size(cursor, &command)?;
     Ok(command)

@@ -1,3 +1,4 @@
+use ambit_gates::ReportFormat;
 use ambit_ids::limits;
 use serde_json::{Value, json};
 
@@ -39,6 +40,7 @@ fn command() -> Value {
                 list(&volume(), 0, limits::COMMAND_VOLUMES),
                 "Captured packages, mounted read-only below /volumes.",
             ),
+            ("report", report(), "What its runner reports for machines; it can take a pass away."),
         ],
     );
     command["not"] = json!({"required": ["costUsd", "costMicroUsd"]});
@@ -92,6 +94,13 @@ fn output() -> Value {
             integer(1, limits::OUTPUT_DIRECTORY_ENTRIES.into()),
             "Says that it is a directory, and how many entries it may have below it.",
         )],
+    )
+}
+
+fn report() -> Value {
+    object(
+        &[("format", word::<ReportFormat>(), "The format.")],
+        &[("output", path(), "The declared output that it is left in; standard output if left out.")],
     )
 }
 

@@ -130,7 +130,8 @@ fn a_directory_is_an_output_that_says_how_many_entries_it_may_have() {
     let file = read(text());
     assert_eq!(file.spec.commands[0].outputs[0].max_entries, None);
     let output = "- {path: reports/unit.xml, maxKib: 64}";
-    let directory = read(&edited(text(), output, "- {path: reports, maxKib: 64, maxEntries: 1024}"));
+    let unreported = edited(text(), REPORT, "");
+    let directory = read(&edited(&unreported, output, "- {path: reports, maxKib: 64, maxEntries: 1024}"));
     assert_eq!(directory.spec.commands[0].outputs[0].max_entries, Some(1024));
     let written = |catalog| serde_json::to_value(catalog).unwrap()["spec"]["commands"][0]["outputs"].clone();
     assert_eq!(written(&file), serde_json::json!([{"path": "reports/unit.xml", "maxKib": 64}]));
@@ -170,12 +171,14 @@ fn files_and_names_of_a_command_are_checked() {
 #[test]
 fn a_command_names_volumes_by_digest_and_says_nothing_of_those_that_it_does_not_have() {
     let fixtures = "      fixtures:\n        - {name: tenants, from: tests/fixtures/tenants}\n";
-    let with = |volumes: &str| edited(text(), fixtures, &format!("{fixtures}      volumes: {volumes}\n"));
+    let before = edited(text(), REPORT, "");
+    let with = |volumes: &str| edited(&before, fixtures, &format!("{fixtures}      volumes: {volumes}\n"));
     let canonical = |text: &str| read(text).to_canonical().unwrap();
-    let plain = canonical(text());
-    assert!(!String::from_utf8_lossy(plain.as_bytes()).contains("volumes"));
+    let plain = canonical(&before);
+    let written = String::from_utf8_lossy(plain.as_bytes()).into_owned();
+    assert!(!written.contains("volumes") && !written.contains("report\""), "{written}");
     assert_eq!(canonical(&with("[]")).digest(), plain.digest());
-    // The digest that the page's catalog had before there were volumes.
+    // The digest that the page's catalog had before there were volumes and reports.
     assert_eq!(plain.digest().to_string(), BEFORE_VOLUMES);
 
     let one = format!("{{name: cargo, digest: \"{IMAGE}\"}}");
@@ -206,5 +209,28 @@ fn a_command_names_volumes_by_digest_and_says_nothing_of_those_that_it_does_not_
     ] {
         let found = codes(&with(&volumes));
         assert!(found.contains(&code), "{volumes}: {found:?}");
+    }
+}
+
+const REPORT: &str = "report: {format: junit-xml, output: reports/unit.xml}";
+
+#[test]
+fn a_report_has_a_known_format_and_lies_in_a_declared_output_or_in_standard_output() {
+    let report = read(text()).spec.commands[0].report.clone().unwrap();
+    assert_eq!(
+        (report.format.as_str(), report.output.unwrap().to_string().as_str()),
+        ("junit-xml", "reports/unit.xml")
+    );
+    let printed =
+        read(&edited(text(), REPORT, "report: {format: tap}")).spec.commands[0].report.clone().unwrap();
+    assert_eq!((printed.format.as_str(), printed.output), ("tap", None));
+    for (other, code) in [
+        ("report: {format: junit}", ProblemCode::UnknownWord),
+        ("report: {output: reports/unit.xml}", ProblemCode::MissingField),
+        ("report: {format: tap, output: reports/other.xml}", ProblemCode::UnknownReference),
+        ("report: {format: tap, output: ../x}", ProblemCode::Malformed),
+        ("report: {format: tap, believed: true}", ProblemCode::UnknownField),
+    ] {
+        assert_eq!(codes(&edited(text(), REPORT, other)), [code], "{other}");
     }
 }

@@ -7,7 +7,7 @@
 mod error;
 mod schema;
 
-use ambit_gates::Ending;
+use ambit_gates::{Ending, Objection};
 use ambit_ids::{ByteCount, Digest, DurationMs, GateId, ProposalId, ReceiptId, RevisionId, RunId, UnixMs};
 use ambit_policy::Capability;
 use ambit_revision::TouchedFile;
@@ -119,6 +119,9 @@ pub struct Check {
     pub exit: Option<u8>,
     /// How it ended.
     pub ending: Ending,
+    /// What takes from it that it exited with 0.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub objections: Vec<Objection>,
     /// The digest of the tree that it ran on.
     pub tree: Digest,
     /// From start to end.
@@ -135,7 +138,7 @@ pub struct Check {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckVerdict {
-    /// It exited with 0.
+    /// It exited with 0, and nothing objects to that.
     Passed,
     /// Anything else.
     Failed,
@@ -219,7 +222,8 @@ impl RunArtifacts {
         Ok(bytes)
     }
 
-    /// What the shape alone does not say: no execution passed that did not exit with 0, and files stand once.
+    /// What the shape alone does not say: no execution passed that did not exit with 0 or is objected to, and files stand
+    /// once.
     fn check(&self) -> Result<(), ArtifactsError> {
         if !self.touched.is_sorted_by(|one, other| one.path < other.path) {
             return Err(ArtifactsError::Contradiction("touched files"));
@@ -229,7 +233,7 @@ impl RunArtifacts {
                 Ending::Exited { code } => Some(code),
                 _ => None,
             };
-            check.exit == exit && check.verdict == CheckVerdict::of(check.ending)
+            check.exit == exit && check.verdict == CheckVerdict::of(check.ending, &check.objections)
         };
         if !self.verification.iter().all(is_told_rightly) {
             return Err(ArtifactsError::Contradiction("verification"));
@@ -239,10 +243,10 @@ impl RunArtifacts {
 }
 
 impl CheckVerdict {
-    /// What an ending says.
+    /// What an ending says, and what is objected to it.
     #[must_use]
-    pub const fn of(ending: Ending) -> Self {
-        if ending.is_success() { Self::Passed } else { Self::Failed }
+    pub const fn of(ending: Ending, objections: &[Objection]) -> Self {
+        if ending.is_success() && objections.is_empty() { Self::Passed } else { Self::Failed }
     }
 }
 

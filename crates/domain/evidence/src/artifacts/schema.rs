@@ -150,11 +150,23 @@ fn check() -> Value {
             ("stdout", log("Its standard output.")),
             ("stderr", log("Its standard error.")),
         ],
-        &[(
-            "exit",
-            json!({"type": "integer", "minimum": 0, "maximum": 255, "description": "The exit code."}),
-        )],
+        &[
+            (
+                "exit",
+                json!({"type": "integer", "minimum": 0, "maximum": 255, "description": "The exit code."}),
+            ),
+            ("objections", list(&objection(), "What takes from it that it exited with 0.")),
+        ],
     )
+}
+
+fn objection() -> Value {
+    json!({
+        "type": "object",
+        "description": "The code, and the files or tests that it names.",
+        "properties": {"code": {"type": "string", "pattern": "^GATE_[A-Z_]+$"}},
+        "required": ["code"],
+    })
 }
 
 fn approval() -> Value {

@@ -28,6 +28,8 @@ pub enum RunBody {
     },
     #[serde(rename = "lease.lost")]
     LeaseLost { incarnation: Incarnation },
+    #[serde(rename = "lease.retired")]
+    LeaseRetired { incarnation: Incarnation },
     #[serde(rename = "turn.opened")]
     TurnOpened { turn: u32, reserved_micro_usd: MicroUsd },
     #[serde(rename = "budget.charged")]
@@ -133,6 +135,7 @@ impl RunBody {
             Self::Admitted { .. } => "run.admitted",
             Self::LeaseAllocated { .. } => "lease.allocated",
             Self::LeaseLost { .. } => "lease.lost",
+            Self::LeaseRetired { .. } => "lease.retired",
             Self::TurnOpened { .. } => "turn.opened",
             Self::BudgetCharged { .. } => "budget.charged",
             Self::PlanAccepted { .. } => "plan.accepted",

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use ambit_gates::{Ending, ResourceLimit};
+use ambit_gates::{Ending, GateTests, Objection, ResourceLimit};
 use ambit_ids::{ByteCount, Digest, DurationMs, GateId, IdempotencyKey, ReceiptId, RepoPath};
 use ambit_run::{AppliedPatch, ApprovalVerdict, GateRecord, Observation};
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,10 @@ pub struct GateRecordV1 {
     pub artifact: Digest,
     pub output_bytes: ByteCount,
     pub duration_ms: DurationMs,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub objections: Vec<Objection>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tests: Option<GateTests>,
 }
 
 impl From<&Observation> for ObservationV1 {
@@ -135,6 +139,8 @@ impl From<&GateRecord> for GateRecordV1 {
             artifact: record.artifact,
             output_bytes: record.output,
             duration_ms: record.duration,
+            objections: record.objections.clone(),
+            tests: record.tests,
         }
     }
 }
@@ -152,6 +158,8 @@ impl From<GateRecordV1> for GateRecord {
             artifact: record.artifact,
             output: record.output_bytes,
             duration: record.duration_ms,
+            objections: record.objections,
+            tests: record.tests,
         }
     }
 }

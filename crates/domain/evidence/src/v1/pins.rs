@@ -63,6 +63,7 @@ pub enum RulesV1 {
     #[default]
     First,
     Repeats,
+    Guarded,
 }
 
 impl RulesV1 {
@@ -149,6 +150,7 @@ impl From<&Pins> for PinsV1 {
             rules: match pins.rules {
                 Rules::First => RulesV1::First,
                 Rules::Repeats => RulesV1::Repeats,
+                Rules::Guarded => RulesV1::Guarded,
             },
         }
     }
@@ -191,6 +193,7 @@ impl PinsV1 {
             rules: match self.rules {
                 RulesV1::First => Rules::First,
                 RulesV1::Repeats => Rules::Repeats,
+                RulesV1::Guarded => Rules::Guarded,
             },
         }
     }

@@ -42,6 +42,7 @@ fn read(record: &Record, body: RunBody) -> Result<Event, ReadError> {
             Event::SandboxAllocated(SandboxHeld { allocation, lease, incarnation, backend, manifest })
         }
         RunBody::LeaseLost { incarnation } => Event::SandboxLost { incarnation },
+        RunBody::LeaseRetired { incarnation } => Event::SandboxRetired { incarnation },
         RunBody::TurnOpened { turn, reserved_micro_usd } => {
             Event::TurnOpened { turn, reserved: reserved_micro_usd }
         }

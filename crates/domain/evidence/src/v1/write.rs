@@ -19,6 +19,7 @@ impl From<&Event> for RunBody {
             }
             Event::SandboxAllocated(held) => allocated(held.clone()),
             Event::SandboxLost { incarnation } => Self::LeaseLost { incarnation: incarnation.clone() },
+            Event::SandboxRetired { incarnation } => Self::LeaseRetired { incarnation: incarnation.clone() },
             Event::TurnOpened { turn, reserved } => {
                 Self::TurnOpened { turn: *turn, reserved_micro_usd: *reserved }
             }

@@ -97,12 +97,13 @@ fn check() -> impl Strategy<Value = Check> {
             attempt,
             hidden,
             command,
-            verdict: CheckVerdict::of(ending),
+            verdict: CheckVerdict::of(ending, &[]),
             exit: match ending {
                 Ending::Exited { code } => Some(code),
                 _ => None,
             },
             ending,
+            objections: Vec::new(),
             tree,
             duration_ms: DurationMs::new(duration),
             observation,
@@ -277,6 +278,7 @@ fn passed() -> Check {
         verdict: CheckVerdict::Passed,
         exit: Some(0),
         ending: Ending::Exited { code: 0 },
+        objections: Vec::new(),
         tree: Digest::of(b"tree"),
         duration_ms: DurationMs::new(1),
         observation: Digest::of(b"seen"),
@@ -290,7 +292,7 @@ fn added(path: &str) -> TouchedFile {
 }
 
 // proves E-S10
-// break crates/domain/evidence/src/artifacts/mod.rs: `check.exit == exit && check.verdict == CheckVerdict::of(check.ending)` -> `check.exit == exit`
+// break crates/domain/evidence/src/artifacts/mod.rs: `check.exit == exit && check.verdict == CheckVerdict::of(check.ending, &check.objections)` -> `check.exit == exit`
 #[test]
 fn each_way_of_being_wrong_has_a_code_of_its_own() {
     let good = one(passed(), vec![added("a"), added("b")]);
@@ -302,7 +304,13 @@ fn each_way_of_being_wrong_has_a_code_of_its_own() {
     assert_eq!(code(&with(&good, |value| value["kind"] = "RunArtifacts/v2".into())), "ARTIFACTS_SHAPE");
     assert_eq!(code(&with(&good, |value| value["base"]["commit"] = "HEAD".into())), "ARTIFACTS_SHAPE");
     assert_eq!(code(&vec![b' '; DOCUMENT_BYTES + 1]), "ARTIFACTS_TOO_LARGE");
-    for (place, value) in [("exit", 1.into()), ("verdict", "failed".into()), ("ending", good_ending(7))] {
+    let objected = serde_json::to_value([ambit_gates::Objection::NoTests]).unwrap();
+    for (place, value) in [
+        ("exit", 1.into()),
+        ("verdict", "failed".into()),
+        ("ending", good_ending(7)),
+        ("objections", objected),
+    ] {
         let forged = with(&good, |document| document["verification"][0][place] = value);
         assert_eq!(code(&forged), "ARTIFACTS_CONTRADICTION", "{place}");
     }

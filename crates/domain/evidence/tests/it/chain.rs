@@ -6,7 +6,7 @@ use crate::samples::{digest, records};
 type Rows = Vec<(Vec<u8>, Digest)>;
 
 fn rows() -> (StreamName, Rows) {
-    let of_run: Vec<_> = records().into_iter().filter(|record| record.run.is_some()).collect();
+    let of_run: Vec<_> = records().into_iter().take_while(|record| record.run.is_some()).collect();
     let rows = of_run
         .iter()
         .map(|record| {

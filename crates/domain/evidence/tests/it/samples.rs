@@ -6,7 +6,9 @@ use ambit_evidence::leaf_hash;
 use ambit_evidence::v1::{
     Actor, ActorKind, Body, Environment, Precondition, ProjectBody, Record, RunBody, Version,
 };
-use ambit_gates::{Ending, NotStarted, ResourceLimit};
+use ambit_gates::{
+    BaseTests, Counts, Ending, GateTests, NotStarted, Objection, ReportProblem, ResourceLimit, TestTally,
+};
 use ambit_ids::{
     ByteCount, Digest, DurationMs, Excerpt, MicroUsd, PathPattern, PathSet, RepoPath, RevisionId, UnixMs,
 };
@@ -95,6 +97,8 @@ fn gate_record(ending: Ending) -> GateRecord {
         artifact: digest("artifact"),
         output: ByteCount::new(120),
         duration: DurationMs::new(48),
+        objections: Vec::new(),
+        tests: None,
     }
 }
 
@@ -317,8 +321,53 @@ fn approval_decided(verdict: ApprovalVerdict) -> Event {
     }
 }
 
+/// What came with the rules under which a gate is guarded. A chain of its own, behind the others.
+fn guarded_events() -> Vec<Event> {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+    let tally =
+        |passed| TestTally { counts: Counts { passed, failed: 0, skipped: 1 }, report: digest("report") };
+    let exited = || gate_record(Ending::Exited { code: 0 });
+    let base = BaseTests { artifact: digest("base artifact"), tests: Some(tally(4)) };
+    let objections = vec![
+        Objection::ProtectedFileChanged { files: vec![path("tests/test_order.py")], more: 2 },
+        Objection::ReportMissing,
+        Objection::ReportUnreadable { problem: ReportProblem::Contradiction },
+        Objection::NoTests,
+        Objection::ReportShowsFailure { tests: names(&["test_order::total"]), more: 0 },
+        Objection::TestsShrank { tests: names(&["test_order::total"]), more: 0 },
+        Objection::TestsSkipped { tests: names(&["test_order::total"]), more: 1 },
+    ];
+    let seen = [
+        GateRecord {
+            tests: Some(GateTests { own: Some(tally(3)), base: Some(base) }),
+            objections,
+            ..exited()
+        },
+        GateRecord {
+            tests: Some(GateTests { own: None, base: Some(BaseTests { tests: None, ..base }) }),
+            ..exited()
+        },
+    ];
+    let mut events = vec![
+        Event::Admitted {
+            pins: Box::new(Pins { rules: Rules::Guarded, ..pins() }),
+            at: UnixMs::new(1_795_996_799_999),
+        },
+        Event::SandboxRetired { incarnation: "inc_000001".parse().unwrap() },
+    ];
+    events.extend(
+        seen.into_iter()
+            .map(|record| Event::CallObserved { turn: 3, observation: Observation::GateFinished(record) }),
+    );
+    events
+}
+
 /// One event of every kind.
 pub(crate) fn events() -> Vec<Event> {
+    first_events().into_iter().chain(guarded_events()).collect()
+}
+
+fn first_events() -> Vec<Event> {
     let incarnation: ambit_ids::Incarnation = "inc_000001".parse().unwrap();
     let mut events = vec![
         Event::Admitted { pins: Box::new(pins()), at: UnixMs::new(1_795_996_799_999) },
@@ -430,17 +479,20 @@ pub(crate) fn project_bodies() -> Vec<ProjectBody> {
     ]
 }
 
-/// The samples as two chains: a run's and its project's.
+/// The samples as chains: a run's, its project's, and those of what came later.
 pub(crate) fn records() -> Vec<Record> {
     let run: ambit_ids::RunId = "run_000001".parse().unwrap();
-    let of_run = events().into_iter().map(|event| RunBody::from(&event)).map(|body| {
-        let (actor, artifact) = (body.actor(&run), body.artifact());
-        (Some(run.clone()), actor, artifact, Body::Run(Box::new(body)))
-    });
+    let of_run = |events: Vec<Event>| {
+        let bodies = events.iter().map(RunBody::from).map(|body| {
+            let (actor, artifact) = (body.actor(&run), body.artifact());
+            (Some(run.clone()), actor, artifact, Body::Run(Box::new(body)))
+        });
+        bodies.collect::<Vec<_>>()
+    };
     let actor = Actor { kind: ActorKind::Human, id: "ada".to_owned() };
     let of_project =
         project_bodies().into_iter().map(|body| (None, actor.clone(), None, Body::Project(Box::new(body))));
-    [of_run.collect::<Vec<_>>(), of_project.collect()]
+    [of_run(first_events()), of_project.collect(), of_run(guarded_events())]
         .into_iter()
         .flat_map(|stream| {
             let mut prev = digest("origin");

@@ -1,9 +1,11 @@
 //! The readers of runner output and the fingerprint, against what real runners write.
-#![expect(clippy::unwrap_used, reason = "a test ends where something is not there")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends where something is not there")]
 
 mod executed;
 mod hostile;
+mod objected;
 mod recorded;
+mod reports;
 mod sightings;
 
 use std::collections::BTreeSet;

@@ -67,7 +67,7 @@ impl GateStanding {
             hidden: pin.hidden_check.clone().map(|check| {
                 let records = dossier.hidden.iter().filter(|record| record.gate == check);
                 let on_tree = records.filter(|record| record.tree == dossier.head);
-                let status = GateStatus::of(on_tree.map(|record| record.ending.is_success()));
+                let status = GateStatus::of(on_tree.map(GateRecord::passed));
                 HiddenStanding { check, status }
             }),
         }

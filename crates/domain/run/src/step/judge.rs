@@ -13,6 +13,7 @@ use crate::denial::{Denial, DenialCode};
 use crate::event::{CallOutcome, Observation};
 use crate::gate_book::GateStatus;
 use crate::ledger::Amounts;
+use crate::pins::Rules;
 use crate::state::Dossier;
 
 /// What follows from a call, and what its effect reserves.
@@ -210,6 +211,9 @@ fn fits_gate(dossier: &Dossier, gate: &GateId, key: &IdempotencyKey) -> Fit {
             ))
         };
     }
+    if dossier.pins.rules >= Rules::Guarded && dossier.gates.status(gate, dossier.head) == GateStatus::Flaky {
+        return Fit::Denied(flaky(gate));
+    }
     let planned: BTreeSet<_> = dossier.plan.as_ref().map(|plan| plan.cases()).unwrap_or_default();
     let first = dossier
         .pins
@@ -228,6 +232,14 @@ fn fits_gate(dossier: &Dossier, gate: &GateId, key: &IdempotencyKey) -> Fit {
         ),
         None => Fit::New,
     }
+}
+
+/// A gate that failed and passed on one digest has no verdict there, however often it is run.
+fn flaky(gate: &GateId) -> Denial {
+    let detail =
+        format!("{gate} both failed and passed on the current digest, which is no pass; both are kept");
+    Denial::new(DenialCode::GateFlaky, detail)
+        .instead("propose a patch that makes it end in one way; it is run on the new digest")
 }
 
 fn fits_approval(dossier: &Dossier, proposal: &ProposalId, capability: Capability) -> Result<(), Denial> {

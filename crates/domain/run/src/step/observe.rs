@@ -9,6 +9,7 @@ use crate::call::ToolCall;
 use crate::command::Refusal;
 use crate::event::{Event, Observation};
 use crate::gate_book::GateRecord;
+use crate::pins::Rules;
 use crate::state::{Dossier, InFlight, Stage, State};
 use crate::{Limit, StopReason};
 
@@ -52,12 +53,27 @@ fn go_on(draft: &mut Draft, observation: &Observation, fits: bool) -> Result<(),
         if acceptance(dossier) == Acceptance::Met {
             if dossier.pins.hidden_checks().is_empty() {
                 draft.stop(StopReason::GatesPassed);
+            } else {
+                retire_sandbox(draft);
             }
             return Ok(());
         }
     }
     draft.open_next_turn();
     Ok(())
+}
+
+/// Gives back the sandbox in which the agent's calls ran: what none of them may know of runs in another life of it, of which
+/// nothing that they did is part.
+fn retire_sandbox(draft: &mut Draft) {
+    let State::Open(open) = &draft.state else { return };
+    if open.dossier.pins.rules < Rules::Guarded {
+        return;
+    }
+    if let Some(held) = &open.sandbox {
+        let incarnation = held.incarnation.clone();
+        draft.push(Event::SandboxRetired { incarnation });
+    }
 }
 
 /// The first failure and as many claimed fixes as the limit allows were all seen to fail in the same way.
@@ -98,10 +114,11 @@ pub(super) fn hidden(draft: &mut Draft, record: GateRecord) -> Result<(), Refusa
     let open = draft.open()?;
     let Stage::HiddenChecks(remaining) = &open.stage else { return Err(Refusal::NotInFlight) };
     let due = remaining.first().is_some_and(|check| check.command == record.gate);
-    if !due || record.tree != open.dossier.head {
+    let is_held = open.sandbox.is_some() || open.dossier.pins.rules < Rules::Guarded;
+    if !due || !is_held || record.tree != open.dossier.head {
         return Err(Refusal::NotInFlight);
     }
-    let (passed, last) = (record.ending.is_success(), remaining.len() == 1);
+    let (passed, last) = (record.passed(), remaining.len() == 1);
     draft.push(Event::HiddenCheckObserved(record));
     if draft.is_overdue() {
         draft.stop_at(Limit::Elapsed);

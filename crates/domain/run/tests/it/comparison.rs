@@ -39,6 +39,8 @@ fn ran(pins: Pins, executions: &str) -> Dossier {
             artifact: digest(told),
             output: ByteCount::ZERO,
             duration: DurationMs::new(12),
+            objections: Vec::new(),
+            tests: None,
         };
         if id.contains("hidden") {
             dossier.hidden.push(record);

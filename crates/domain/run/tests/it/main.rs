@@ -6,6 +6,7 @@ mod approvals;
 mod budgets;
 mod cancellation;
 mod comparison;
+mod guarded;
 mod loop_order;
 mod recovery;
 mod repeats;

@@ -101,6 +101,8 @@ fn world_record(world: &World, ending: Ending) -> ambit_run::GateRecord {
         artifact: digest("a"),
         output: ambit_ids::ByteCount::ZERO,
         duration: ambit_ids::DurationMs::ZERO,
+        objections: Vec::new(),
+        tests: None,
     }
 }
 

@@ -67,6 +67,8 @@ fn checking_hidden() -> World {
     world.patch("tree-1");
     world.gate("unit", 0, "");
     world.gate("integration", 0, "");
+    // The agent's sandbox was given back.
+    world.allocate();
     world
 }
 
@@ -129,6 +131,8 @@ fn hidden_record(world: &World) -> ambit_run::GateRecord {
         artifact: digest("a"),
         output: ambit_ids::ByteCount::ZERO,
         duration: ambit_ids::DurationMs::ZERO,
+        objections: Vec::new(),
+        tests: None,
     }
 }
 

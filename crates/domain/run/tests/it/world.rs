@@ -265,6 +265,8 @@ impl World {
             breaches: BTreeSet::new(),
             output: ByteCount::new(100),
             duration: DurationMs::new(5),
+            objections: Vec::new(),
+            tests: None,
         }
     }
 

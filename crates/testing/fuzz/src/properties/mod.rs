@@ -1,5 +1,7 @@
 mod directory;
 mod patches;
+mod report;
 
 pub use directory::directory;
 pub use patches::{apply, difference, parse};
+pub use report::report;

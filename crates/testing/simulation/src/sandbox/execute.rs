@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::PoisonError;
 
 use ambit_gates::Ending;
-use ambit_ids::{DurationMs, UnixMs};
+use ambit_ids::{ByteCount, DurationMs, UnixMs};
 use ambit_ports::AbortSignal;
 use ambit_ports::runtime::Clock as _;
 use ambit_ports::sandbox::{
-    ExecutionObservation, Flow, NamedCommand, OutputStream, SandboxError, SandboxLease,
+    ExecutionObservation, ExportedOutput, Flow, NamedCommand, OutputRefusal, OutputStream, RefusedOutput,
+    SandboxError, SandboxLease, SandboxSpec,
 };
+use bytes::Bytes;
 use tokio::sync::watch;
 
 use super::lives::Running;
@@ -68,6 +70,7 @@ impl SimSandbox {
     ) -> Result<ExecutionObservation, SandboxError> {
         let spec = self.lived(|lives| lives.spec(lease))?;
         let limit = command.limits.output_bytes;
+        let (outputs, refused_outputs) = self.left(&spec, &command, lease, outcome).await?;
         Ok(ExecutionObservation {
             incarnation: lease.incarnation.clone(),
             effect: command.effect,
@@ -75,14 +78,45 @@ impl SimSandbox {
             breaches: BTreeSet::new(),
             stdout: self.keep(&spec, &outcome.stdout, limit).await?,
             stderr: self.keep(&spec, &outcome.stderr, limit).await?,
-            outputs: Vec::new(),
-            refused_outputs: Vec::new(),
+            outputs,
+            refused_outputs,
             duration_ms: self.clock.now().since(began),
             cpu_ms: None,
             peak_memory_bytes: None,
             killed_processes: 0,
             signs: None,
+            protected: None,
         })
+    }
+
+    /// The files that were asked for, as the command left them. It leaves no directories.
+    async fn left(
+        &self,
+        spec: &SandboxSpec,
+        command: &NamedCommand,
+        lease: &SandboxLease,
+        outcome: &Outcome,
+    ) -> Result<(Vec<ExportedOutput>, Vec<RefusedOutput>), SandboxError> {
+        let (mut kept, mut refused) = (Vec::new(), Vec::new());
+        for output in &command.outputs {
+            let path = output.path.clone();
+            let bytes = match outcome.leaves.get(&path.to_string()) {
+                Some(left) => left.clone().map(Bytes::from),
+                None => self.lived(|lives| lives.file(lease, command.tree, &path)),
+            };
+            let why = match bytes {
+                Some(bytes) if bytes.len() as u64 <= output.limit.get() => {
+                    let size = ByteCount::new(bytes.len() as u64);
+                    let artifact = spec.blobs.put(&lease.scope, bytes).await?;
+                    kept.push(ExportedOutput { path, artifact, bytes: size });
+                    continue;
+                }
+                Some(_) => OutputRefusal::TooLarge,
+                None => OutputRefusal::Absent,
+            };
+            refused.push(RefusedOutput { path, entry: None, why });
+        }
+        Ok((kept, refused))
     }
 
     /// What is told of what was seen.
@@ -139,5 +173,6 @@ fn cut(outcome: &Outcome, bytes: usize) -> Outcome {
         stdout: arrived.stdout,
         stderr: arrived.stderr,
         takes: outcome.takes,
+        leaves: outcome.leaves.clone(),
     }
 }

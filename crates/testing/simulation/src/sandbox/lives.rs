@@ -103,6 +103,11 @@ impl Living {
         self.life(lease).map(|life| life.spec.clone())
     }
 
+    /// The bytes of a file of a tree that was brought.
+    pub(super) fn file(&mut self, lease: &SandboxLease, tree: Digest, path: &RepoPath) -> Option<Bytes> {
+        self.life(lease).ok()?.trees.get(&tree)?.get(path).cloned()
+    }
+
     /// Takes a tree that is what its digest says.
     pub(super) fn bring(
         &mut self,

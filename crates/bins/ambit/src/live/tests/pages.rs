@@ -100,7 +100,7 @@ fn a_step_is_ticked_only_when_its_gates_pass_on_the_tree_that_there_is() {
         let passes = |gate: &ambit_run::GatePin| {
             let of_head = dossier.gates.records().iter().filter(|record| record.gate == gate.id);
             let mut of_head = of_head.filter(|record| record.tree == dossier.head).peekable();
-            of_head.peek().is_some() && of_head.all(|record| record.ending.is_success())
+            of_head.peek().is_some() && of_head.all(ambit_run::GateRecord::passed)
         };
         assert_eq!(now_ticked, gates.iter().all(passes), "{state:?}");
         ticked |= now_ticked;

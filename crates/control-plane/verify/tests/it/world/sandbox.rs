@@ -162,6 +162,12 @@ impl SandboxPort for LookingSandbox {
         };
         let mut outputs = Vec::new();
         for declared in &command.outputs {
+            // What the gate is not to touch is there as it was.
+            if let Some(file) = files.iter().find(|file| file.path == declared.path) {
+                let (artifact, bytes) = (file.content, file.size);
+                outputs.push(ExportedOutput { path: declared.path.clone(), artifact, bytes });
+                continue;
+            }
             let report = format!("report of {} on {}\n", command.gate, command.tree);
             let bytes = ByteCount::new(report.len() as u64);
             let artifact = blobs.put(&lease.scope, report.into_bytes().into()).await.unwrap();
@@ -181,6 +187,7 @@ impl SandboxPort for LookingSandbox {
             peak_memory_bytes: None,
             killed_processes: 0,
             signs: None,
+            protected: None,
         })
     }
 

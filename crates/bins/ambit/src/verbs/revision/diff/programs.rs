@@ -69,7 +69,7 @@ fn gate_side(side: &Side<GateStanding>) -> Value {
     };
     let newest = standing.newest.as_ref().map(|record| {
         json!({
-            "attempt": record.attempt, "ended": ended(record), "passed": record.ending.is_success(),
+            "attempt": record.attempt, "ended": ended(record), "passed": record.passed(),
             "durationMs": record.duration, "artifactId": record.artifact,
         })
     });

@@ -181,6 +181,8 @@ fn standing(status: GateStatus, hidden: Option<GateStatus>, codes: &[u8]) -> Gat
         artifact: Digest::of(b"seen"),
         output: ByteCount::ZERO,
         duration: DurationMs::new(12),
+        objections: Vec::new(),
+        tests: None,
     };
     GateStanding {
         status,

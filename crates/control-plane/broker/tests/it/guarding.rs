@@ -1,0 +1,177 @@
+//! What takes the green from a gate that exited with 0.
+
+use std::sync::Arc;
+
+use ambit_blueprint::{Document, NamedCommandCatalog};
+use ambit_gates::Objection;
+use ambit_ids::Digest;
+use ambit_run::{GateRecord, Observation, Rules};
+use ambit_simulation::{Execution, Outcome, Setup, simulate};
+
+use crate::bench::Bench;
+
+const PROTECTED: &str = "tests/protected/check.txt";
+
+/// A setup whose gates report in TAP on standard output, or leave what `leaves` says.
+fn setup(judge: impl Fn(&Execution<'_>) -> Outcome + Send + Sync + 'static) -> Setup {
+    Setup { judge: Box::new(judge), ..Setup::standard() }
+}
+
+/// The bench with a command that names a report.
+async fn reporting(setup: Setup, report: &str) -> Bench {
+    let mut bench = Bench::new(setup).await;
+    let mut catalog = serde_json::to_value(bench.ground.catalog.as_ref()).unwrap();
+    for command in catalog["spec"]["commands"].as_array_mut().unwrap() {
+        command["outputs"] = serde_json::json!([{"path": "out/report.xml", "maxKib": 64}]);
+        command["report"] = serde_json::from_str(report).unwrap();
+    }
+    let text = serde_json::to_vec(&catalog).unwrap();
+    let Document::Catalog(catalog) = Document::parse("catalog.json", &text).unwrap() else {
+        panic!("{catalog}")
+    };
+    bench.ground.catalog = Arc::<NamedCommandCatalog>::new(catalog);
+    bench
+}
+
+async fn run(bench: &Bench) -> (GateRecord, serde_json::Value) {
+    let performed = bench.perform(bench.gate(), &ambit_run::Finding::Clear).await;
+    let Observation::GateFinished(record) = performed.observation else { panic!("{performed:?}") };
+    (record, performed.reply)
+}
+
+fn codes(record: &GateRecord) -> Vec<&'static str> {
+    record.objections.iter().map(Objection::code).collect()
+}
+
+/// The head of a bench becomes what this patch makes of it.
+async fn patched(bench: &mut Bench, before: &str, after: &str) {
+    let patch = ambit_simulation::edit("src/word.txt", before, after);
+    let call = bench.patch(&patch);
+    let assessed = bench.assess(call.clone(), Some(&patch)).await;
+    bench.perform(call, &assessed.finding).await;
+    let ambit_run::Finding::Patch(found) = assessed.finding else { panic!("no patch") };
+    bench.head = found.tree;
+}
+
+// proves E-F04
+// break crates/control-plane/broker/src/evaluate/protected.rs: `if after == self.content =>` -> `if after == self.content || true =>`
+// break crates/control-plane/broker/src/evaluate/report.rs: `Objection::to_files(&files).into_iter().collect();` -> `Objection::to_files(&[]).into_iter().collect();`
+#[test]
+fn protected_files_are_hashed_again_after_every_gate() {
+    simulate(async {
+        let honest = Bench::new(setup(|_| Outcome::passes())).await;
+        let (record, reply) = run(&honest).await;
+        assert!(record.passed() && record.objections.is_empty(), "{record:?}");
+        assert!(reply.get("objections").is_none() && reply.get("errorClass").is_none(), "{reply}");
+        let seen: serde_json::Value =
+            serde_json::from_slice(&honest.world.blob(record.artifact).unwrap()).unwrap();
+        assert_eq!(seen["protected"], serde_json::json!({"lookedAt": 1, "changed": [], "more": 0}));
+        assert_eq!(seen["outputs"], serde_json::json!([]), "they are no outputs of the command");
+        for tampered in [
+            Outcome::passes().leaving(PROTECTED, b"the word is anything\n"),
+            Outcome::passes().leaving(PROTECTED, &vec![b'x'; 1 << 20]),
+            Outcome::passes().removing(PROTECTED),
+        ] {
+            let outcome = tampered.clone();
+            let bench = Bench::new(setup(move |_| outcome.clone())).await;
+            let (record, reply) = run(&bench).await;
+            assert!(record.ending.is_success() && !record.passed());
+            assert_eq!(codes(&record), ["GATE_PROTECTED_FILE_CHANGED"]);
+            assert_eq!(reply["exitCode"], 0);
+            assert_eq!(reply["errorClass"], "objected");
+            assert!(reply["objections"][0].as_str().unwrap().contains(PROTECTED), "{reply}");
+            assert!(record.fingerprint.is_some(), "so that it is recognised when it comes again");
+        }
+        let red = Bench::new(setup(|_| Outcome::fails("no").removing(PROTECTED))).await;
+        assert_eq!(
+            codes(&run(&red).await.0),
+            ["GATE_PROTECTED_FILE_CHANGED"],
+            "of a red gate it is told too"
+        );
+        // A run of earlier rules is judged as it always was.
+        let mut earlier = Bench::new(setup(|_| Outcome::passes().removing(PROTECTED))).await;
+        earlier.ground.pins =
+            Arc::new(ambit_run::Pins { rules: Rules::Repeats, ..earlier.ground.pins.as_ref().clone() });
+        assert!(run(&earlier).await.0.passed());
+    });
+}
+
+fn junit(names: &[&str]) -> Vec<u8> {
+    let cases: String = names
+        .iter()
+        .map(|name| match name.strip_suffix('!') {
+            Some(name) => format!("<testcase name=\"{name}\"><failure/></testcase>"),
+            None => format!("<testcase name=\"{name}\"/>"),
+        })
+        .collect();
+    format!("<testsuite>{cases}</testsuite>").into_bytes()
+}
+
+const JUNIT: &str = r#"{"format": "junit-xml", "output": "out/report.xml"}"#;
+
+// proves E-F02
+// break crates/control-plane/broker/src/evaluate.rs: `let named = resolve(ground, gate, base, effect)?;` -> `let named = resolve(ground, gate, flight.tree, effect)?;`
+#[test]
+fn the_tests_of_the_base_are_found_out_beside_the_first_execution_and_none_may_go() {
+    simulate(async {
+        let judge = |execution: &Execution<'_>| match execution.text("src/word.txt").as_str() {
+            "undone\n" => Outcome::fails("b failed").leaving("out/report.xml", &junit(&["a", "b!"])),
+            "fewer\n" => Outcome::passes().leaving("out/report.xml", &junit(&["a"])),
+            _ => Outcome::passes().leaving("out/report.xml", &junit(&["a", "b", "c"])),
+        };
+        let mut bench = reporting(setup(judge), JUNIT).await;
+        let base = bench.head;
+        patched(&mut bench, "undone\n", "fewer\n").await;
+        let (record, reply) = run(&bench).await;
+        assert_eq!(codes(&record), ["GATE_TESTS_SHRANK"]);
+        assert!(reply["objections"][0].as_str().unwrap().ends_with("are gone: b"), "{reply}");
+        let tests = record.tests.unwrap();
+        let known = tests.base.unwrap();
+        assert_eq!((tests.own.unwrap().counts.passed, known.tests.unwrap().counts.failed), (1, 1));
+        let executed = bench.world.sandbox.executed();
+        let ran: Vec<(Digest, bool)> =
+            executed.iter().map(|ran| (ran.tree, ran.effect.as_str().ends_with(".base"))).collect();
+        assert_eq!(ran, [(base, true), (bench.head, false)]);
+        assert!(bench.world.blob(known.tests.unwrap().report).is_some(), "the names are kept");
+
+        // Once it is known it is not found out again, and what is new is welcome.
+        patched(&mut bench, "fewer\n", "more\n").await;
+        bench.base_tests = Some(known);
+        let (record, _) = run(&bench).await;
+        assert!(record.passed(), "{:?}", record.objections);
+        assert_eq!(record.tests.unwrap().base, Some(known));
+        assert_eq!(bench.world.sandbox.executed().len(), 3);
+    });
+}
+
+// proves E-F02
+// break crates/control-plane/broker/src/evaluate/report.rs: `if files.is_empty() {` -> `if files.len() > 9 {`
+#[test]
+fn a_gate_that_ends_early_or_reports_otherwise_than_it_exits_is_not_green() {
+    simulate(async {
+        for (left, code) in [
+            (None, Some("GATE_REPORT_MISSING")),
+            (Some(Vec::new()), Some("GATE_REPORT_UNREADABLE")),
+            (Some(b"<testsuite><testcase name=\"a\"/>".to_vec()), Some("GATE_REPORT_UNREADABLE")),
+            (Some(junit(&[])), Some("GATE_NO_TESTS")),
+            (Some(junit(&["a", "b!"])), Some("GATE_REPORT_SHOWS_FAILURE")),
+            (Some(junit(&["a", "b"])), None),
+        ] {
+            let outcome = match &left {
+                Some(bytes) => Outcome::passes().leaving("out/report.xml", bytes),
+                None => Outcome::passes(),
+            };
+            let bench = reporting(setup(move |_| outcome.clone()), JUNIT).await;
+            let (record, _) = run(&bench).await;
+            assert_eq!(codes(&record), code.into_iter().collect::<Vec<_>>(), "{left:?}");
+            assert_eq!(record.passed(), code.is_none());
+        }
+        let red = reporting(setup(|_| Outcome::fails("x").leaving("out/report.xml", &junit(&["a"]))), JUNIT);
+        let (record, _) = run(&red.await).await;
+        assert!(!record.passed() && record.objections.is_empty(), "no report makes a red gate green");
+        let mut tap = Outcome::passes();
+        tap.stdout = b"1..2\nok 1 - a\nnot ok 2 - b\n".to_vec();
+        let printed = reporting(setup(move |_| tap.clone()), r#"{"format": "tap"}"#).await;
+        assert_eq!(codes(&run(&printed).await.0), ["GATE_REPORT_SHOWS_FAILURE"]);
+    });
+}
