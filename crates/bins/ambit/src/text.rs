@@ -33,6 +33,7 @@ pub(crate) fn line(event: &Event) -> Option<String> {
         Event::ApprovalDecided { decision, .. } => {
             format!("approval   {} by {}", decision.verdict.as_str(), decision.approver)
         }
+        Event::ReceiptVoided { reason, .. } => format!("approval   void before it was used: {reason}"),
         Event::ApprovalExpired { .. } => "approval   nobody decided in time".to_owned(),
         Event::LimitReached { limit } => format!("budget     {limit} is reached"),
         Event::CancelRequested { by } => format!("cancel     asked for by {by}"),
@@ -64,7 +65,7 @@ fn decision(decided: &CallDecided) -> String {
         CallOutcome::Denied(denial) => format!("denied     {call}: {denial}"),
         CallOutcome::Held(held) => format!("held       {call}: {} needs an approval", held.capability),
         CallOutcome::Replayed(_) => format!("repeated   {call}: the original effect is the answer"),
-        CallOutcome::Ends(_) => {
+        CallOutcome::Ends { .. } => {
             let facts: Vec<String> = decided.facts.iter().map(ToString::to_string).collect();
             format!("denied     {call}: {}", facts.join("; "))
         }

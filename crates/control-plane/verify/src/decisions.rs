@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use ambit_broker::{Assessment, BrokerError, Ground, Source};
-use ambit_policy::Request;
+use ambit_ids::Digest;
+use ambit_policy::{ApprovalInHand, Request, Verdict};
 use ambit_ports::policy::{Policies, PolicyEngine};
-use ambit_run::{CallDecided, CallOutcome, DenialCode, Event, Pins, ProposedCall, ToolCall};
+use ambit_run::{
+    CallDecided, CallOutcome, DenialCode, Event, Inspection, Pins, ProposedCall, Rules, ToolCall,
+};
 use serde_json::Value;
 
 use crate::finding::{Finding, LinkName};
@@ -95,12 +98,24 @@ pub(crate) async fn check(
                 if let Some(request) = findings.take(request) {
                     findings.take(check_answer(trace, at, decided, &request, engine.as_ref()));
                 }
+                if let Some(view) = view_of(decided, pins, assessment) {
+                    findings.take(vault.read(&pins.scope, "the view of a call", view, RECEIPT_BYTES).await);
+                }
             }
             Some(Err(finding)) => findings.push(finding.clone()),
             None => findings.push(unsettled(Some(trace.name(at)), "the call was not assessed")),
         }
     }
     findings
+}
+
+/// The view that must have been kept before anybody could be asked about a call.
+fn view_of(decided: &CallDecided, pins: &Pins, assessment: &Assessment) -> Option<Digest> {
+    let is_asked = matches!(decided.decision.verdict, Verdict::NeedsApproval(_));
+    match &assessment.view.inspection {
+        Inspection::Whole(view) if is_asked && pins.rules >= Rules::Consent => Some(*view),
+        Inspection::Whole(_) | Inspection::Impossible(_) => None,
+    }
 }
 
 /// The request that must have been decided, if it is the one whose digest the record names and whose bytes were kept.
@@ -162,6 +177,21 @@ fn requests(
     requests
 }
 
+/// The approval of which the policy was told when it decided a call: the one with which the request has the digest that the
+/// record names.
+pub(crate) fn approval_of(
+    trace: &Trace<'_>,
+    at: usize,
+    decided: &CallDecided,
+    assessment: &Assessment,
+) -> Option<ApprovalInHand> {
+    let pins = trace.pins()?;
+    let is_named = |request: &Request| {
+        request.to_canonical().is_ok_and(|bytes| bytes.digest() == decided.decision.input)
+    };
+    requests(trace, at, decided, pins, assessment).into_iter().find(is_named)?.approval
+}
+
 /// The members in which a kept request differs from the one that follows from the run.
 fn differing(made: &Request, kept: &[u8]) -> String {
     let (made, kept) = (serde_json::to_value(made), serde_json::from_slice::<Value>(kept));
@@ -187,7 +217,11 @@ fn check_answer(
     let recorded = &decided.decision;
     if (answer.verdict, &answer.rules) == (recorded.verdict, &recorded.rules) {
         let told = told_instead(decided);
-        return if told.is_none_or(|told| *told == engine.alternatives(&answer)) {
+        let possible = engine.alternatives(&answer);
+        let says = |told: &String| {
+            *told == possible || (possible.is_empty() && *told == DenialCode::PolicyDenied.instead())
+        };
+        return if told.is_none_or(|told| says(told)) {
             Ok(())
         } else {
             Err(refuting(trace.name(at), "the pinned rules say something else is possible instead"))
@@ -198,10 +232,11 @@ fn check_answer(
     Err(refuting(trace.name(at), why))
 }
 
-/// What was told to be possible instead of a call that the policy denied.
+/// What was told to be possible instead of a call that the policy denied. Ends of runs told nothing of it once.
 pub(crate) fn told_instead(decided: &CallDecided) -> Option<&String> {
     match &decided.outcome {
         CallOutcome::Denied(denial) if denial.code == DenialCode::PolicyDenied => Some(&denial.instead),
+        CallOutcome::Ends { instead, .. } if !instead.is_empty() => Some(instead),
         _ => None,
     }
 }

@@ -17,11 +17,13 @@ pub enum Rules {
     First,
     /// What was answered before is told so: a call that was denied, and a patch that led to a failure.
     Repeats,
+    /// What a person approves is what the person was shown whole, and a receipt ends with whatever it was given for.
+    Consent,
 }
 
 impl Rules {
     /// The rules of a run that is admitted now.
-    pub const NEWEST: Self = Self::Repeats;
+    pub const NEWEST: Self = Self::Consent;
 }
 
 /// Everything that a run is pinned to at its admission. None of it changes for the life of the run.

@@ -50,6 +50,7 @@ vocabulary!(
         ApprovalUsed = "approval.used",
         /// Nobody decided in time.
         ApprovalExpired = "approval.expired",
+        ApprovalVoided = "approval.voided",
         /// A limit is reached.
         BudgetReached = "budget.reached",
         /// Somebody wants the run to end.
@@ -110,6 +111,7 @@ pub(super) fn told(event: &Event) -> Vec<Told> {
         Event::ApprovalRequested { .. }
         | Event::ApprovalDecided { .. }
         | Event::ApprovalConsumed { .. }
+        | Event::ReceiptVoided { .. }
         | Event::ApprovalExpired { .. } => approval(event),
         Event::TurnOpened { .. }
         | Event::TurnSettled { .. }
@@ -169,6 +171,9 @@ fn approval(event: &Event) -> (Kind, Value) {
         Event::ApprovalConsumed { turn, receipt } => {
             (Kind::ApprovalUsed, json!({"turn": turn, "receipt": receipt}))
         }
+        Event::ReceiptVoided { receipt, reason } => {
+            (Kind::ApprovalVoided, json!({"receipt": receipt, "reason": reason}))
+        }
         Event::ApprovalExpired { proposal } => (Kind::ApprovalExpired, json!({"proposal": proposal})),
         other => ending(other),
     }
@@ -206,7 +211,8 @@ fn decided(made: &CallDecided) -> Vec<Told> {
         CallOutcome::Denied(denial) => data["denial"] = denial_of(denial),
         CallOutcome::Held(held) => data["capability"] = json!(held.capability),
         CallOutcome::OverLimit(limit) => data["limit"] = json!(limit),
-        CallOutcome::Perform | CallOutcome::Replayed(_) | CallOutcome::Ends(_) => {}
+        CallOutcome::Ends { instead, .. } => data["instead"] = json!(instead),
+        CallOutcome::Perform | CallOutcome::Replayed(_) => {}
     }
     let mut told = vec![Told { kind: Kind::ToolDecided, data }];
     if let (CallOutcome::Perform, ToolCall::RunNamedGate { gate_id, .. }) = (&made.outcome, &made.call) {

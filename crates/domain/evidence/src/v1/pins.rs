@@ -63,6 +63,7 @@ pub enum RulesV1 {
     #[default]
     First,
     Repeats,
+    Consent,
 }
 
 impl RulesV1 {
@@ -149,6 +150,7 @@ impl From<&Pins> for PinsV1 {
             rules: match pins.rules {
                 Rules::First => RulesV1::First,
                 Rules::Repeats => RulesV1::Repeats,
+                Rules::Consent => RulesV1::Consent,
             },
         }
     }
@@ -191,6 +193,7 @@ impl PinsV1 {
             rules: match self.rules {
                 RulesV1::First => Rules::First,
                 RulesV1::Repeats => Rules::Repeats,
+                RulesV1::Consent => Rules::Consent,
             },
         }
     }
