@@ -330,6 +330,13 @@ fn left(limit: &LimitView) -> String {
 pub(crate) fn project_line(body: &ProjectBody) -> String {
     match body {
         ProjectBody::ApproverRegistered { approver, .. } => format!("{approver} may approve"),
+        ProjectBody::ApproverAdded { approver, by, .. } => format!("{approver} may approve, says {by}"),
+        ProjectBody::ApproverRevoked { approver, by, .. } => {
+            format!("{approver} may approve no more, says {by}")
+        }
+        ProjectBody::BlueprintWithdrawn { blueprint, digest, approver, .. } => {
+            format!("{blueprint} {} is approved no more, says {approver}", digest.short())
+        }
         ProjectBody::DocumentRegistered { document_kind, name, version, digest } => {
             format!("{document_kind} {name} version {version}, {}", digest.short())
         }

@@ -28,8 +28,12 @@ builtin!(
     LAPTOP_V1, "documents/profiles/laptop-v1.yaml"
 );
 builtin!(
-    /// The default rules for tool calls.
+    /// The first rules for tool calls, to which older runs are pinned.
     GENERATION_TOOLS_V1, "documents/policies/generation-tools-v1.yaml"
+);
+builtin!(
+    /// The default rules for tool calls.
+    GENERATION_TOOLS_V2, "documents/policies/generation-tools-v2.yaml"
 );
 builtin!(
     /// Nothing can be reached.
@@ -46,10 +50,11 @@ builtin!(
 
 /// Every document that comes with Ambit. The catalog of named commands is not among them: it names images, and
 /// therefore belongs to a project.
-pub const ALL: [Builtin; 6] = [
+pub const ALL: [Builtin; 7] = [
     SECURE_GENERATION_V1,
     LAPTOP_V1,
     GENERATION_TOOLS_V1,
+    GENERATION_TOOLS_V2,
     GENERATION_EGRESS_V5,
     SECRET_BROKER_V4,
     RUN_EVIDENCE_RETENTION_V2,

@@ -33,8 +33,14 @@ pub(crate) fn all_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     listed(words, "and")
 }
 
+/// The most words that a message lists; more are in the documentation.
+const LISTED: usize = 16;
+
 fn listed<'a>(words: impl IntoIterator<Item = &'a str>, last_joined_by: &str) -> String {
     let quoted: Vec<String> = words.into_iter().map(|word| format!("`{word}`")).collect();
+    if quoted.len() > LISTED {
+        return format!("the {} that docs/documents.md lists", quoted.len());
+    }
     match quoted.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} {last_joined_by} {last}", rest.join(", ")),
         _ => quoted.concat(),

@@ -1,6 +1,6 @@
 //! The closed vocabularies of documents.
 
-use ambit_policy::{Capability, DenialKind, FactKind, LifecycleStage, Plane, ToolName};
+use ambit_policy::{Capability, DenialKind, FactKind, LifecycleStage, Plane, Side, ToolName};
 
 use crate::word::Word;
 use crate::{
@@ -21,7 +21,7 @@ macro_rules! words {
     };
 }
 
-words!(Capability, DenialKind, FactKind, LifecycleStage, Plane, ToolName);
+words!(Capability, DenialKind, FactKind, LifecycleStage, Plane, Side, ToolName);
 words!(DocumentKind, ExpectedOutcome, CommandVerdict);
 words!(EgressDefault, SecretBinding, Erasure, RuleEffect, ExpectedVerdict);
 words!(RequiredIsolation, RequiredEgress, RequiredSecretDelivery, RequiredPreview, RequiredCancellation);

@@ -8,6 +8,7 @@
 mod command_size;
 mod content;
 mod digest;
+mod excerpt;
 mod execution;
 mod given_path;
 mod identifier;
@@ -22,6 +23,7 @@ mod vocabulary;
 pub use command_size::{CommandSize, CommandTooLarge};
 pub use content::Content;
 pub use digest::{Digest, ParseDigestError};
+pub use excerpt::{Excerpt, NotAnExcerpt};
 pub use execution::{ExecutionLimits, VolumeMount};
 pub use given_path::GivenPath;
 pub use identifier::{

@@ -10,9 +10,11 @@ mod authority;
 mod decision;
 mod fact;
 mod request;
+mod weakening;
 
 pub use action::{Capability, SideEffect, ToolName};
 pub use authority::{LifecycleStage, Plane};
 pub use decision::{Answer, Decision, DenialKind, EngineVersion, Verdict, combine};
 pub use fact::{Fact, FactKind};
 pub use request::{ApprovalInHand, Request};
+pub use weakening::{Side, Weakening};

@@ -177,7 +177,7 @@ impl World {
             digest: self.digest,
             base: self.base,
             profile: "secure-generation-v1".parse().unwrap(),
-            tool_rules: "policy://generation-tools/v1".parse().unwrap(),
+            tool_rules: "policy://generation-tools/v2".parse().unwrap(),
             ceilings: BudgetCeilings::default(),
             agent: agent.pin(),
             request: None,

@@ -10,7 +10,7 @@ use crate::{arguments, asking, dependency, request, rule_id, unclassified, with_
 
 /// The engine of the bundle, and the digest that a run is pinned to.
 fn engine() -> (RuleEngine, Digest) {
-    let bundle = PolicyBundle::parse("rules.yaml", builtin::GENERATION_TOOLS_V1.text.as_bytes()).unwrap();
+    let bundle = PolicyBundle::parse("rules.yaml", builtin::GENERATION_TOOLS_V2.text.as_bytes()).unwrap();
     let digest = bundle.digest().unwrap();
     (RuleEngine::new(digest, bundle.tool_rules().unwrap()).unwrap(), digest)
 }
@@ -22,7 +22,7 @@ fn decided(plain: Request) -> (Verdict, Vec<String>) {
 }
 
 // proves E-H02
-// break documents/policies/generation-tools-v1.yaml: `- message.external` -> `# message.external`
+// break documents/policies/generation-tools-v2.yaml: `- message.external` -> `# message.external`
 #[test]
 fn the_built_in_bundle_loads_and_classifies_each_of_the_eleven_capabilities() {
     assert_eq!(Capability::ALL.len(), 11);

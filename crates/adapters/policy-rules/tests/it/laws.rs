@@ -1,7 +1,10 @@
 //! What holds for any rules and any request.
 
 use ambit_blueprint::{ExpectedVerdict, RuleCondition, RuleExample, RuleException, ToolRule};
-use ambit_policy::{Answer, Capability, DenialKind, Fact, FactKind, Request, ToolName, Verdict};
+use ambit_ids::Excerpt;
+use ambit_policy::{
+    Answer, Capability, DenialKind, Fact, FactKind, Request, Side, ToolName, Verdict, Weakening,
+};
 use ambit_policy_rules::RuleEngine;
 use ambit_ports::policy::PolicyEngine as _;
 use proptest::prelude::*;
@@ -20,6 +23,10 @@ fn fact(kind: FactKind) -> Fact {
         FactKind::ForeignProject => Fact::ForeignProject { project: "ledger".parse().unwrap() },
         FactKind::GateNotGranted => Fact::GateNotGranted { gate: "deploy".parse().unwrap() },
         FactKind::Unclassified => unclassified(),
+        weakening => {
+            let (was, is) = (Excerpt::of("assert 1"), Excerpt::default());
+            Weakening { path, line: 1, side: Side::Before, was, is }.told_as(weakening).unwrap()
+        }
     }
 }
 

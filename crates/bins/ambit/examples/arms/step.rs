@@ -113,7 +113,7 @@ impl Ground {
                 digest: self.digest,
                 base: RevisionId::FIRST,
                 profile: profile.parse().map_err(failed)?,
-                tool_rules: "policy://generation-tools/v1".parse().map_err(failed)?,
+                tool_rules: "policy://generation-tools/v2".parse().map_err(failed)?,
                 ceilings: BudgetCeilings::default(),
                 agent: pin.clone(),
                 request: None,

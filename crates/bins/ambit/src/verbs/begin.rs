@@ -72,7 +72,7 @@ pub(crate) fn refused(error: StartError) -> Failure {
 
 /// The bundle of rules that decides tool calls.
 pub(crate) fn tool_rules() -> Result<PolicyRef, Failure> {
-    "policy://generation-tools/v1".parse().map_err(|error| Failure::of("POLICY_UNRESOLVED", &error))
+    "policy://generation-tools/v2".parse().map_err(|error| Failure::of("POLICY_UNRESOLVED", &error))
 }
 
 pub(crate) fn pin(agent: &dyn Agent) -> AgentPin {

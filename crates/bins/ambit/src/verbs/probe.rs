@@ -50,7 +50,7 @@ struct Rules {
 
 impl Rules {
     fn built_in() -> Result<Self, Failure> {
-        let document = builtin::GENERATION_TOOLS_V1.parse().map_err(Failure::of_document)?;
+        let document = builtin::GENERATION_TOOLS_V2.parse().map_err(Failure::of_document)?;
         let Document::Bundle(bundle) = &document else {
             return Err(Failure::new("POLICY_UNUSABLE", "the built-in rules are no bundle"));
         };

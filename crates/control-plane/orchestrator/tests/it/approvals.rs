@@ -126,7 +126,7 @@ const FORGERIES: [(&str, Forge); 7] = [
 
 // proves E-H03 E-A05
 // break crates/domain/evidence/src/signature.rs: `from_hex::<64>(signature).is_some_and(|signature| self.verifies(message, &signature))` -> `from_hex::<64>(signature).is_some_and(|_| !message.is_empty())`
-// break crates/control-plane/orchestrator/src/drive.rs: `if !decision.is_genuine(scope, &project) {` -> `if decision.is_genuine(scope, &project) && false {`
+// break crates/control-plane/orchestrator/src/drive/letters.rs: `if !decision.counts(scope, &project) {` -> `if decision.counts(scope, &project) && false {`
 #[test]
 fn a_decision_that_nobody_may_make_has_no_effect_and_does_not_wait() {
     simulate(async {
@@ -336,7 +336,7 @@ async fn answer_questions(world: &World, run: &RunRef) {
 }
 
 // proves E-H03
-// break crates/control-plane/orchestrator/src/drive.rs: `let Ok(evidence) = blobs.put(scope, bytes.into_bytes().into()).await else {` -> `let Ok(evidence) = blobs.put(scope, bytes.into_bytes().into()).await else { if true { return Ok(Letter::Void); }`
+// break crates/control-plane/orchestrator/src/drive/letters.rs: `let Ok(evidence) = blobs.put(scope, bytes.into_bytes().into()).await else {` -> `let Ok(evidence) = blobs.put(scope, bytes.into_bytes().into()).await else { if true { return Ok(Letter::Void); }`
 #[test]
 fn a_decision_that_cannot_be_kept_for_a_moment_is_not_lost() {
     simulate(async {

@@ -18,7 +18,7 @@ pub(crate) struct Bundle {
 
 /// The rules that come along.
 pub(crate) fn bundle() -> Arc<Bundle> {
-    let Document::Bundle(bundle) = builtin::GENERATION_TOOLS_V1.parse().unwrap() else { panic!("no bundle") };
+    let Document::Bundle(bundle) = builtin::GENERATION_TOOLS_V2.parse().unwrap() else { panic!("no bundle") };
     let PolicyRules::ToolRules(rules) = bundle.spec else { panic!("no tool rules") };
     Arc::new(Bundle { rules, engines: Mutex::default() })
 }

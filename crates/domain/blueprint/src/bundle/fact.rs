@@ -1,6 +1,7 @@
-use ambit_policy::{Fact, FactKind};
+use ambit_ids::Excerpt;
+use ambit_policy::{Fact, FactKind, Weakening};
 
-use crate::cursor::{Cursor, Read};
+use crate::cursor::{Cursor, Fields, Read, Reported};
 
 const MAX_FACTS: usize = 16;
 
@@ -59,5 +60,20 @@ fn read_fact(cursor: &Cursor<'_>) -> Read<Fact> {
             fields.finish()?;
             Ok(Fact::Unclassified { why: why? })
         }
+        placed => {
+            let weakening = read_weakening(&mut fields);
+            fields.finish()?;
+            // INVARIANT: every other kind is one of a weakening, as a test of the policy's says.
+            weakening?.told_as(placed).ok_or(Reported)
+        }
     }
+}
+
+fn read_weakening(fields: &mut Fields<'_>) -> Read<Weakening> {
+    let path = fields.required("path").and_then(|c| c.parsed());
+    let line = fields.required("line").and_then(|c| c.count(0..=u32::MAX));
+    let side = fields.required("side").and_then(|c| c.word());
+    let mut excerpt = |name| fields.optional(name).map_or(Ok(Excerpt::default()), |c| c.parsed());
+    let (was, is) = (excerpt("was"), excerpt("is"));
+    Ok(Weakening { path: path?, line: line?, side: side?, was: was?, is: is? })
 }

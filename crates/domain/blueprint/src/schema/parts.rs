@@ -1,6 +1,7 @@
 //! What schemas are made of.
 
 use ambit_ids::limits;
+use ambit_policy::{Side, Weakening};
 use serde_json::{Map, Value, json};
 
 use crate::word::Word;
@@ -150,6 +151,20 @@ pub(super) fn run_budget(is_complete: bool) -> Value {
     schema
 }
 
+/// A fact that has a place.
+fn weakening(kind: &str) -> Value {
+    let sides: Vec<&str> = Side::ALL.iter().map(|side| side.as_str()).collect();
+    object(
+        &[
+            ("kind", exactly(kind), ""),
+            ("path", path(), ""),
+            ("line", integer(0, u32::MAX.into()), "Counted from 1; 0 for the whole file."),
+            ("side", json!({"enum": sides}), ""),
+        ],
+        &[("was", text(160), "What stood there."), ("is", text(160), "What stands there now.")],
+    )
+}
+
 /// Facts about a call, in the shape in which requests hold them.
 pub(super) fn facts() -> Value {
     let fact = |kind: &str, members: &[Member<'_>]| {
@@ -158,18 +173,19 @@ pub(super) fn facts() -> Value {
         object(&all, &[])
     };
     let any = || integer(0, u32::MAX.into());
-    let kinds = json!([
+    let mut kinds = vec![
         fact("protected-path-touched", &[("path", path(), "")]),
         fact("assertion-count-fell", &[("path", path(), ""), ("before", any(), ""), ("after", any(), "")]),
         fact(
             "skip-marker-added",
-            &[("path", path(), ""), ("line", integer(1, u32::MAX.into()), ""), ("marker", text(200), "")]
+            &[("path", path(), ""), ("line", integer(1, u32::MAX.into()), ""), ("marker", text(200), "")],
         ),
         fact("dependency-added", &[("manifest", path(), ""), ("name", text(200), "")]),
         fact("scope-left", &[("path", path(), "")]),
         fact("foreign-project", &[("project", id(64), "")]),
         fact("gate-not-granted", &[("gate", id(64), "")]),
         fact("unclassified", &[("why", text(500), "")]),
-    ]);
+    ];
+    kinds.extend(Weakening::kinds().map(|kind| weakening(kind.as_str())));
     list(&json!({"oneOf": kinds}), 0, 16)
 }

@@ -74,7 +74,7 @@ fn a_rule_that_says_too_much_or_too_little_is_refused() {
 
 #[test]
 fn what_is_asked_for_belongs_to_one_tool() {
-    let text = builtin::GENERATION_TOOLS_V1.text;
+    let text = builtin::GENERATION_TOOLS_V2.text;
     let example = "{tool: request_scoped_approval, facts: [], asked: dependency.add, expect: allow}";
     let silent = edited(text, example, "{tool: request_scoped_approval, facts: [], expect: allow}");
     assert_eq!(codes(&silent), [ProblemCode::MissingField]);

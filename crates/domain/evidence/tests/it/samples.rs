@@ -8,9 +8,11 @@ use ambit_evidence::v1::{
 };
 use ambit_gates::{Ending, NotStarted, ResourceLimit};
 use ambit_ids::{
-    ByteCount, Digest, DurationMs, MicroUsd, PathPattern, PathSet, RepoPath, RevisionId, UnixMs,
+    ByteCount, Digest, DurationMs, Excerpt, MicroUsd, PathPattern, PathSet, RepoPath, RevisionId, UnixMs,
 };
-use ambit_policy::{Capability, Decision, DenialKind, EngineVersion, Fact, LifecycleStage, Verdict};
+use ambit_policy::{
+    Capability, Decision, DenialKind, EngineVersion, Fact, LifecycleStage, Side, Verdict, Weakening,
+};
 use ambit_run::{
     Accountability, AgentPin, Amounts, AppliedPatch, ApprovalDecision, ApprovalVerdict, BlueprintPin,
     CallDecided, CallOutcome, ChargeBasis, Denial, DenialCode, Event, GatePin, GateRecord, HeldProposal,
@@ -139,6 +141,30 @@ fn decided(call: ToolCall, verdict: Verdict, outcome: CallOutcome) -> Event {
         reserved: Amounts { side_effects: 1, ..Amounts::default() },
         outcome,
     }))
+}
+
+/// A denied patch with a fact of every kind that has a place.
+fn weakened() -> Event {
+    let call = ToolCall::ApplyProjectPatch {
+        revision_id: RevisionId::new(1),
+        expected_base_sha: digest("tree-0"),
+        patch: digest("patch"),
+        patch_bytes: ByteCount::new(300),
+    };
+    let ends =
+        CallOutcome::Ends { rules: vec!["forbid-weakened-test".parse().unwrap()], instead: String::new() };
+    let mut event = decided(call, Verdict::Deny(DenialKind::Terminating), ends);
+    if let Event::CallDecided(decided) = &mut event {
+        let place = Weakening {
+            path: path("tests/test_order.py"),
+            line: 7,
+            side: Side::After,
+            was: Excerpt::of("assert total == 3"),
+            is: Excerpt::default(),
+        };
+        decided.facts = Weakening::kinds().filter_map(|kind| place.clone().told_as(kind)).collect();
+    }
+    event
 }
 
 /// A patch with every outcome that only one with an effect has.
@@ -385,6 +411,7 @@ pub(crate) fn events() -> Vec<Event> {
     events.extend(calls());
     events.extend(observations());
     events.extend(endings());
+    events.push(weakened());
     events.extend(consents());
     assert!(events.iter().any(|event| matches!(event, Event::Ended { phase: Phase::Cancelled, .. })));
     events
@@ -432,6 +459,23 @@ pub(crate) fn project_bodies() -> Vec<ProjectBody> {
             last_seq: 41,
             leaf: digest("leaf"),
             phase: "completed".to_owned(),
+        },
+        ProjectBody::ApproverAdded {
+            approver: "bob".parse().unwrap(),
+            public_key: "22".repeat(32),
+            by: "ada".parse().unwrap(),
+            signature: "33".repeat(64),
+        },
+        ProjectBody::ApproverRevoked {
+            approver: "ada".parse().unwrap(),
+            by: "bob".parse().unwrap(),
+            signature: "44".repeat(64),
+        },
+        ProjectBody::BlueprintWithdrawn {
+            blueprint: "bp-1".parse().unwrap(),
+            digest: digest("bp-1"),
+            approver: "bob".parse().unwrap(),
+            signature: "55".repeat(64),
         },
     ]
 }

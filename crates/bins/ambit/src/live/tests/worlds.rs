@@ -27,7 +27,7 @@ impl Policies for Rules {
 }
 
 pub(super) async fn world(setup: Setup) -> World {
-    let Document::Bundle(bundle) = builtin::GENERATION_TOOLS_V1.parse().unwrap() else { panic!("no bundle") };
+    let Document::Bundle(bundle) = builtin::GENERATION_TOOLS_V2.parse().unwrap() else { panic!("no bundle") };
     let PolicyRules::ToolRules(rules) = bundle.spec else { panic!("no tool rules") };
     World::build(setup, Arc::new(Rules(rules, Mutex::default()))).await
 }

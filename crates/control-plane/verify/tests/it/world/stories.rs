@@ -151,7 +151,7 @@ impl Plane {
             digest: blueprint().digest().unwrap(),
             base,
             profile: "laptop-v1".parse().unwrap(),
-            tool_rules: "policy://generation-tools/v1".parse().unwrap(),
+            tool_rules: "policy://generation-tools/v2".parse().unwrap(),
             ceilings,
             agent: Script::pin(),
             request,
