@@ -7,6 +7,7 @@
 
 mod approvers;
 mod credential;
+mod sealed;
 
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ use ambit_ports::store::{Claim, StoreError, StreamId};
 use ambit_run::ApprovalVerdict;
 
 pub use credential::{ApproverCredential, CredentialError};
+pub use sealed::SealedCredential;
 
 /// The projects of this store.
 #[derive(Clone)]

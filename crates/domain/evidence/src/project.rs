@@ -15,6 +15,7 @@ use crate::v1::{Body, ProjectBody};
 pub struct Project {
     approvers: BTreeMap<ApproverId, VerificationKey>,
     revoked: BTreeSet<ApproverId>,
+    added_by: BTreeMap<ApproverId, ApproverId>,
     documents: BTreeMap<DocumentKey, Digest>,
     approved: BTreeMap<(BlueprintId, Digest), ApproverId>,
     imports: BTreeMap<RevisionId, Digest>,
@@ -127,9 +128,10 @@ impl Project {
                     self.approvers.insert(approver.clone(), key);
                 }
             }
-            ProjectBody::ApproverAdded { approver, public_key, .. } => {
+            ProjectBody::ApproverAdded { approver, public_key, by, .. } => {
                 if let Some(key) = VerificationKey::from_hex(public_key) {
                     self.approvers.entry(approver.clone()).or_insert(key);
+                    self.added_by.entry(approver.clone()).or_insert_with(|| by.clone());
                 }
             }
             ProjectBody::ApproverRevoked { approver, .. } => {
@@ -186,6 +188,12 @@ impl Project {
     #[must_use]
     pub fn may_approve(&self, id: &ApproverId) -> Option<&VerificationKey> {
         self.approvers.get(id).filter(|_| !self.revoked.contains(id))
+    }
+
+    /// Who said that somebody may approve. Nobody speaks for the first one but the first one.
+    #[must_use]
+    pub fn speaker_for<'a>(&'a self, id: &'a ApproverId) -> &'a ApproverId {
+        self.added_by.get(id).unwrap_or(id)
     }
 
     /// Who may approve no more.

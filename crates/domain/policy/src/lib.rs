@@ -9,6 +9,7 @@ mod action;
 mod authority;
 mod decision;
 mod fact;
+mod grant;
 mod request;
 mod weakening;
 
@@ -16,5 +17,6 @@ pub use action::{Capability, SideEffect, ToolName};
 pub use authority::{LifecycleStage, Plane};
 pub use decision::{Answer, Decision, DenialKind, EngineVersion, Verdict, combine};
 pub use fact::{Fact, FactKind};
+pub use grant::{Grant, GrantKind};
 pub use request::{ApprovalInHand, Request};
 pub use weakening::{Side, Weakening};

@@ -71,8 +71,8 @@ fn deceiving() -> String {
 }
 
 // proves E-H05
-// break crates/bins/ambit/src/question.rs: `barred(&mut page, &self.patch);` -> `page.push_str("  | as digested above");`
-// break crates/bins/ambit/src/question.rs: `barred(&mut page, fact);` -> `let _ = fact;`
+// break crates/control-plane/broker/src/view.rs: `for line in text.trim_end_matches('\n').split('\n') {` -> `for line in text.lines().take(1) {`
+// break crates/control-plane/broker/src/view.rs: `let _ = writeln!(page, "{QUOTED}{ascii}");` -> `let _ = ascii;`
 // break crates/bins/ambit/src/question.rs: `let _ = writeln!(page, "{QUOTED}{line}");` -> `let _ = writeln!(page, "{line}");`
 #[test]
 fn what_is_decided_about_is_seen_whole_and_cannot_pass_for_words_of_the_page() {
@@ -94,6 +94,9 @@ fn what_is_decided_about_is_seen_whole_and_cannot_pass_for_words_of_the_page() {
     let seen = project.show("asks");
     assert_eq!(seen["question"]["patch"], DEPENDENCY);
     assert_eq!(seen["question"]["patchDigest"], seen["approvals"][0]["content"]["subject"]);
+    assert_eq!(seen["question"]["viewDigest"], seen["approvals"][0]["content"]["view"]);
+    let view = seen["question"]["view"].as_str().unwrap();
+    assert_eq!(seen["question"]["viewDigest"], ambit_ids::Digest::of(view.as_bytes()).to_string());
     decide(&project, "deny", &proposal, &digest, "approver.key").well();
     driving.wait().unwrap();
     assert!(project.show("asks")["question"].is_null(), "nothing is asked any more");
