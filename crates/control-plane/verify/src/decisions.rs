@@ -143,8 +143,8 @@ async fn check_request(
     Err(refuting(trace.name(at), format!("the request that was decided differs in: {differing}")))
 }
 
-/// The requests that can have been made: an approval that was in hand when the call was looked at may have ended by the
-/// time it was decided.
+/// The requests that can have been made: an approval that was in hand when the turn was offered, or when the call was looked
+/// at, may have ended by the time it was decided.
 fn requests(
     trace: &Trace<'_>,
     at: usize,
@@ -154,27 +154,33 @@ fn requests(
 ) -> Vec<Request> {
     let settled = (0..at).rev().find(|before| matches!(trace.events[*before], Event::TurnSettled { .. }));
     let Some(settled) = settled else { return Vec::new() };
-    let Some(dossier) = trace.dossier(settled) else { return Vec::new() };
+    let opened = (0..settled).rev().find(|before| matches!(trace.events[*before], Event::TurnOpened { .. }));
     let moments = [trace.times[settled], trace.times[settled.saturating_sub(1)]];
-    let mut requests: Vec<Request> = moments
-        .into_iter()
-        .map(|moment| Request {
-            scope: pins.scope.clone(),
-            run: pins.run.clone(),
-            blueprint: pins.blueprint.digest,
-            policy: pins.policy,
-            tool: decided.call.tool(),
-            arguments: assessment.arguments,
-            facts: assessment.facts.clone(),
-            asked: match &decided.call {
-                ToolCall::RequestScopedApproval { capability, .. } => Some(*capability),
-                _ => None,
-            },
-            approval: dossier.approvals.as_fact(assessment.arguments, moment),
-        })
-        .collect();
-    requests.dedup();
-    requests
+    let mut approvals: Vec<Option<ApprovalInHand>> = Vec::new();
+    for seen in (opened.map_or(settled, |opened| opened + 1)..=settled).rev() {
+        for moment in moments {
+            let Some(dossier) = trace.dossier(seen) else { continue };
+            let approval = dossier.approvals.as_fact(assessment.arguments, moment);
+            if !approvals.contains(&approval) {
+                approvals.push(approval);
+            }
+        }
+    }
+    let request = |approval| Request {
+        scope: pins.scope.clone(),
+        run: pins.run.clone(),
+        blueprint: pins.blueprint.digest,
+        policy: pins.policy,
+        tool: decided.call.tool(),
+        arguments: assessment.arguments,
+        facts: assessment.facts.clone(),
+        asked: match &decided.call {
+            ToolCall::RequestScopedApproval { capability, .. } => Some(*capability),
+            _ => None,
+        },
+        approval,
+    };
+    approvals.into_iter().map(request).collect()
 }
 
 /// The approval of which the policy was told when it decided a call: the one with which the request has the digest that the

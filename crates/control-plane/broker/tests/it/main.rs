@@ -8,3 +8,4 @@ mod backend_faults;
 mod bench;
 mod performing;
 mod reading;
+mod viewing;

@@ -22,7 +22,7 @@ fn dependency() -> String {
 }
 
 /// Plans, asks for a dependency until somebody has decided, proposes it again, and does the job.
-fn ask_and_work(turn: &Turn, base: &str) -> Reply {
+pub(crate) fn ask_and_work(turn: &Turn, base: &str) -> Reply {
     if !turn.is_planned() {
         return Reply::Say(turn.plan(&["AC-1", "AC-2"]));
     }
@@ -45,7 +45,7 @@ fn second() -> DurationMs {
 }
 
 /// What a person does while a run waits for somebody.
-async fn wait_for_question(world: &World, run: &RunRef) {
+pub(crate) async fn wait_for_question(world: &World, run: &RunRef) {
     for _ in 0..1_000 {
         if world.question(run).await.is_some() {
             return;
@@ -55,13 +55,13 @@ async fn wait_for_question(world: &World, run: &RunRef) {
     panic!("nobody is asked anything");
 }
 
-async fn leave(world: &World, run: &RunRef, decision: SignedDecision) {
+pub(crate) async fn leave(world: &World, run: &RunRef, decision: SignedDecision) {
     world.leave(run, &InboxCommand::Decide(decision)).await;
     world.clock.pass(second()).await;
     assert!(world.waiting(run).await.is_empty(), "a decision that was looked at waits no more");
 }
 
-fn count(kinds: &[&str], kind: &str) -> usize {
+pub(crate) fn count(kinds: &[&str], kind: &str) -> usize {
     kinds.iter().filter(|seen| **seen == kind).count()
 }
 
