@@ -227,7 +227,7 @@ fn check_answer(
         let says = |told: &String| {
             *told == possible || (possible.is_empty() && *told == DenialCode::PolicyDenied.instead())
         };
-        return if told.is_none_or(|told| says(told)) {
+        return if told.is_none_or(says) {
             Ok(())
         } else {
             Err(refuting(trace.name(at), "the pinned rules say something else is possible instead"))

@@ -1,3 +1,5 @@
+use std::fmt::Display;
+
 use ambit_ids::vocabulary;
 
 use crate::Plane;
@@ -53,9 +55,9 @@ impl Grant {
     #[must_use]
     pub fn new(
         kind: GrantKind,
-        holder: impl ToString,
-        object: impl ToString,
-        granted_by: impl ToString,
+        holder: &dyn Display,
+        object: &dyn Display,
+        granted_by: &dyn Display,
     ) -> Self {
         Self {
             plane: kind.plane(),
@@ -70,7 +72,7 @@ impl Grant {
 
     /// Says when it ends by itself.
     #[must_use]
-    pub fn until(mut self, ends: impl ToString) -> Self {
+    pub fn until(mut self, ends: &dyn Display) -> Self {
         self.ends = Some(ends.to_string());
         self
     }
@@ -130,7 +132,7 @@ mod tests {
         let planes: Vec<Plane> = GrantKind::ALL.iter().map(|kind| kind.plane()).collect();
         assert!(Plane::ALL.iter().all(|plane| planes.contains(plane)), "{planes:?}");
         assert_eq!(GrantKind::ApplicationOpen.plane(), Plane::GeneratedApplication);
-        let grant = Grant::new(GrantKind::SandboxExecute, "run_000001", "inc_000001", "orchestrator");
+        let grant = Grant::new(GrantKind::SandboxExecute, &"run_000001", &"inc_000001", &"orchestrator");
         assert_eq!((grant.plane(), grant.kind()), (Plane::HostedRuntime, GrantKind::SandboxExecute));
     }
 }

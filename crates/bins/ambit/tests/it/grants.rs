@@ -27,7 +27,7 @@ fn every_grant_names_its_plane_and_one_that_is_revoked_takes_no_other_along() {
         let shown = project.ambit(["blueprint", "show", "greeter", "--json"]).well().json();
         shown["digest"].as_str().unwrap().to_owned()
     };
-    let scope = format!("blueprint.start of local/{}", project.name);
+    let scope = format!("blueprint.start of acme/{}", project.name);
     let own = ["--credential-file", "approver.key"];
     project.ambit([&["approver", "add", "--name", "bob", "--out", "bob.key"], &own[..]].concat()).well();
     let all =

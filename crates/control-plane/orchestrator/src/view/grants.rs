@@ -14,11 +14,11 @@ pub fn grants<'a>(
 ) -> Vec<Grant> {
     let mut grants = Vec::new();
     for (approver, _) in project.approvers() {
-        let grant = Grant::new(GrantKind::ApproverDecide, approver, scope, project.speaker_for(approver));
+        let grant = Grant::new(GrantKind::ApproverDecide, approver, scope, &project.speaker_for(approver));
         grants.push(grant.revoked_by(format!("ambit approver revoke {approver}")));
     }
     for (blueprint, digest, approver) in project.blueprints() {
-        let grant = Grant::new(GrantKind::BlueprintStart, scope, format!("{blueprint} {digest}"), approver);
+        let grant = Grant::new(GrantKind::BlueprintStart, scope, &format!("{blueprint} {digest}"), approver);
         grants.push(grant.revoked_by(format!("ambit blueprint withdraw {blueprint} --digest {digest}")));
     }
     for state in runs {
@@ -39,15 +39,15 @@ fn of_run(grants: &mut Vec<Grant>, state: &State, now: UnixMs) {
     };
     if let Some(held) = sandbox {
         let object = format!("{} {}", held.lease, held.incarnation);
-        let grant = Grant::new(GrantKind::SandboxExecute, run, object, "orchestrator");
-        grants.push(grant.until(dossier.ledger.deadline()).revoked_by(end.clone()));
+        let grant = Grant::new(GrantKind::SandboxExecute, run, &object, &"orchestrator");
+        grants.push(grant.until(&dossier.ledger.deadline()).revoked_by(end.clone()));
     }
     if !matches!(state, State::Open(_)) {
         return;
     }
     for receipt in dossier.approvals.live().filter(|receipt| !receipt.is_out_of_time(now)) {
         let object = format!("{} {} {}", receipt.id, receipt.capability, receipt.arguments);
-        let grant = Grant::new(GrantKind::ReceiptUse, run, object, &receipt.approver);
-        grants.push(grant.until(receipt.expires).revoked_by(end.clone()));
+        let grant = Grant::new(GrantKind::ReceiptUse, run, &object, &receipt.approver);
+        grants.push(grant.until(&receipt.expires).revoked_by(end.clone()));
     }
 }

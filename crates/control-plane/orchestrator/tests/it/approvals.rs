@@ -182,7 +182,7 @@ async fn another_projects_decision(world: &World, scope: &Scope, run: &RunRef) -
 }
 
 // proves E-H03
-// break crates/domain/run/src/approvals.rs: `.find(|receipt| receipt.arguments == arguments && !receipt.consumed && now < receipt.expires)` -> `.find(|receipt| receipt.arguments == arguments && now < receipt.expires)`
+// break crates/domain/run/src/approvals.rs: `!self.consumed && self.void.is_none()` -> `self.void.is_none()`
 #[test]
 fn an_approval_is_used_once_even_where_its_effect_failed() {
     simulate(async {
@@ -237,7 +237,7 @@ fn a_question_that_nobody_answers_in_time_ends_the_run() {
 }
 
 // proves E-H03
-// break crates/domain/run/src/approvals.rs: `.find(|receipt| receipt.arguments == arguments && !receipt.consumed && now < receipt.expires)` -> `.find(|receipt| receipt.arguments == arguments && !receipt.consumed && now <= now.max(receipt.expires))`
+// break crates/domain/run/src/approvals.rs: `now.get() < self.begins.get() || now.get() >= self.expires.get()` -> `now.get() < self.begins.get()`
 #[test]
 fn a_receipt_ends_with_its_time_and_is_judged_when_it_is_used() {
     simulate(async {

@@ -42,8 +42,9 @@ impl Draft {
     /// Ends the run, with a turn that is still open charged at its reservation.
     pub(super) fn stop(&mut self, reason: StopReason) {
         self.settle_open_turn();
-        self.push(Event::Stopping { reason: reason.clone() });
-        consent::run_ends(self, &reason);
+        let why = reason.clone();
+        self.push(Event::Stopping { reason });
+        consent::run_ends(self, &why);
     }
 
     pub(super) fn stop_at(&mut self, limit: Limit) {
