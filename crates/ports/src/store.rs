@@ -98,8 +98,10 @@ pub struct Commit {
     pub records: Vec<NewRecord>,
     /// The head after the last record.
     pub head: SignedHead,
-    /// Keys that must be free.
+    /// Keys that must be free, and are taken.
     pub claims: Vec<Claim>,
+    /// Keys that must be free, and stay so.
+    pub vacant: Vec<String>,
     /// Messages for others.
     pub outbox: Vec<OutboxMessage>,
     /// Inbox entries of this stream that these records answer. Each MUST wait.
@@ -116,7 +118,13 @@ impl Commit {
     pub fn check(&self) -> Result<(), StoreError> {
         let require = |holds: bool, rule| if holds { Ok(()) } else { Err(StoreError::Malformed(rule)) };
         let last = self.records.last().ok_or(StoreError::Malformed("it has no record"))?;
-        let items = [self.records.len(), self.claims.len(), self.outbox.len(), self.answered.len()];
+        let items = [
+            self.records.len(),
+            self.claims.len(),
+            self.vacant.len(),
+            self.outbox.len(),
+            self.answered.len(),
+        ];
         require(items.into_iter().all(|count| count <= limits::COMMIT_ITEMS), "it has too many parts")?;
         for record in &self.records {
             require(record.bytes.as_bytes().len() <= limits::RECORD_BYTES, "a record is too large")?;
@@ -138,6 +146,7 @@ impl Commit {
         for claim in &self.claims {
             require(is_label(&claim.key) && is_label(&claim.value), "a claim is empty or too long")?;
         }
+        require(self.vacant.iter().all(|key| is_label(key)), "a key is empty or too long")?;
         require(all_differ(self.claims.iter().map(|claim| &claim.key)), "it claims a key twice")?;
         require(all_differ(self.answered.iter()), "it answers a command twice")?;
         for message in &self.outbox {
@@ -162,7 +171,7 @@ fn all_differ<T: Ord>(items: impl Iterator<Item = T>) -> bool {
 ///
 /// - [`commit`](Self::commit) MUST be atomic and durable before it answers, and MUST refuse, without any change, when
 ///   the stream is at another position, when the fence is older than the newest lease of the stream, or when a claim is
-///   taken. A writer that got no answer reads the stream to learn what happened.
+///   taken or a key that must be vacant is. A writer that got no answer reads the stream to learn what happened.
 /// - A commit whose future is dropped MUST be whole or absent.
 /// - Records MUST be append-only for every client of the store, this one included.
 /// - A stream, a claim or an inbox of one organisation MUST NOT be visible through another.

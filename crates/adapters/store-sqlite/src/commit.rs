@@ -26,6 +26,11 @@ pub(crate) fn apply(connection: &Connection, commit: &Commit) -> Step {
     for claim in &commit.claims {
         take_claim(connection, key, claim, commit.head.seq)?;
     }
+    for vacant in &commit.vacant {
+        if let Some(holder) = holder(connection, key.organization, key.project, vacant)? {
+            return refuse(StoreError::Claimed { key: vacant.clone(), holder });
+        }
+    }
     for message in &commit.outbox {
         connection
             .prepare_cached(

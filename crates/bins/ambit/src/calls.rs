@@ -70,7 +70,7 @@ pub(crate) const fn word(outcome: &CallOutcome) -> &'static str {
         CallOutcome::Denied(_) => "denied",
         CallOutcome::Held(_) => "held",
         CallOutcome::Replayed(_) => "repeated",
-        CallOutcome::Ends(_) => "ended-the-run",
+        CallOutcome::Ends { .. } => "ended-the-run",
         CallOutcome::OverLimit(_) => "over-limit",
     }
 }

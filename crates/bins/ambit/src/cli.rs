@@ -1,3 +1,4 @@
+mod approvals;
 mod backends;
 mod documents;
 mod export;
@@ -13,13 +14,12 @@ mod volumes;
 use std::path::PathBuf;
 
 use ambit_git_import::Rev;
-use ambit_ids::{
-    ApproverId, Digest, DocumentName, GateId, OrganizationId, ProjectId, ProposalId, RevisionId,
-};
+use ambit_ids::{DocumentName, GateId, OrganizationId, ProjectId, RevisionId};
 use clap::{Args, Parser, Subcommand};
 
 use crate::backends::BackendName;
 
+pub(crate) use approvals::{ApproverVerb, CredentialArgs, DecideArgs};
 pub(crate) use backends::BackendVerb;
 pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
 pub(crate) use export::{ExportArgs, FormArg, MessageArg, OutArg};
@@ -120,7 +120,9 @@ pub(crate) enum Verb {
     /// Say who may approve.
     #[command(subcommand)]
     Approver(ApproverVerb),
-    /// Begin, check, approve and show blueprints.
+    /// List who may do what in the project, plane by plane.
+    Grants,
+    /// Begin, check, approve, withdraw and show blueprints.
     #[command(subcommand)]
     Blueprint(BlueprintVerb),
     /// List, show and check execution profiles.
@@ -199,27 +201,6 @@ pub(crate) enum Verb {
     Lab(LabArgs),
     /// Try the four attacks that must never work.
     Smoke,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ApproverVerb {
-    /// Make a credential and register who holds it. It is shown once and kept nowhere.
-    Init {
-        /// The name of the person.
-        #[arg(long, default_value = "approver")]
-        name: ApproverId,
-        /// Write the credential to this new file instead of showing it.
-        #[arg(long, value_name = "FILE")]
-        out: Option<PathBuf>,
-    },
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct CredentialArgs {
-    /// The file with the approver's credential [default: approver.key in the user's configuration of ambit, where it
-    /// approves here; or else it is asked for at the terminal].
-    #[arg(long, value_name = "FILE")]
-    pub(crate) credential_file: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -304,17 +285,6 @@ pub(crate) struct DiffArgs {
     /// Write the patch that leads from BEFORE to AFTER, and nothing else.
     #[arg(long)]
     pub(crate) patch: bool,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct DecideArgs {
-    /// The proposal.
-    pub(crate) proposal: ProposalId,
-    /// The digest of what was seen.
-    #[arg(long)]
-    pub(crate) digest: Digest,
-    #[command(flatten)]
-    pub(crate) credential: CredentialArgs,
 }
 
 #[derive(Debug, Subcommand)]

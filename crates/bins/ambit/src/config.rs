@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use ambit_evidence::signature::VerificationKey;
 use ambit_ids::ApproverId;
-use ambit_projects::ApproverCredential;
+use ambit_projects::{ApproverCredential, SealedCredential};
 
 use crate::compose::Services;
 use crate::context::Context;
+use crate::credential::unsealed;
 use crate::failure::Failure;
 use crate::input_file::read_bytes;
 use crate::new_file::write_new;
@@ -69,11 +71,11 @@ impl UserConfig {
         context: &Context,
         services: &Services,
     ) -> Result<ApproverCredential, Failure> {
-        let credential = self.credential(services)?;
+        let kept = self.kept(services)?;
         let project = services.project(&context.scope).await?;
-        let key = credential.public_key();
+        let key = kept.public_key();
         if project.approvers().any(|(_, known)| *known == key) {
-            return Ok(credential);
+            return kept.opened(context).await;
         }
         if let Some((approver, _)) = project.approvers().next() {
             let message = format!("{approver} approves in {}, with another credential", context.scope);
@@ -88,7 +90,7 @@ impl UserConfig {
             .register_approver(&context.scope, &name, &key)
             .await
             .map_err(|error| Failure::of(error.code(), &error))?;
-        Ok(credential)
+        kept.opened(context).await
     }
 
     /// The credential of the user, if there is one and it approves in the project.
@@ -100,13 +102,16 @@ impl UserConfig {
         if self.approver_key().symlink_metadata().is_err() {
             return Ok(None);
         }
-        let credential = self.credential(services)?;
+        let kept = self.kept(services)?;
         let project = services.project(&context.scope).await?;
-        let key = credential.public_key();
-        Ok(project.approvers().any(|(_, known)| *known == key).then_some(credential))
+        let key = kept.public_key();
+        if !project.approvers().any(|(_, known)| *known == key) {
+            return Ok(None);
+        }
+        kept.opened(context).await.map(Some)
     }
 
-    fn credential(&self, services: &Services) -> Result<ApproverCredential, Failure> {
+    fn kept(&self, services: &Services) -> Result<Kept, Failure> {
         use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
         let file = self.approver_key();
         if file.symlink_metadata().is_err() {
@@ -115,7 +120,7 @@ impl UserConfig {
             let credential = ApproverCredential::generate(services.entropy.as_ref());
             let secret = credential.reveal();
             match write_new(&file, &[secret.as_bytes(), b"\n"].concat(), 0o600) {
-                Ok(()) => return Ok(credential),
+                Ok(()) => return Ok(Kept::Open(credential)),
                 // Another process made it meanwhile.
                 Err(_) if file.exists() => {}
                 Err(failure) => return Err(failure),
@@ -128,10 +133,36 @@ impl UserConfig {
                 .help(format!("nothing was approved; `chmod 600 {}` closes it", file.display())));
         }
         let bytes = read_bytes(&file, 4096)?;
-        ApproverCredential::read(&String::from_utf8_lossy(&bytes)).map_err(|error| {
+        let text = String::from_utf8_lossy(&bytes);
+        if let Some(sealed) = SealedCredential::read(&text) {
+            return Ok(Kept::Sealed(sealed));
+        }
+        ApproverCredential::read(&text).map(Kept::Open).map_err(|error| {
             Failure::of("CREDENTIAL_REFUSED", &error)
                 .help(format!("nothing was approved; mend {}", file.display()))
         })
+    }
+}
+
+/// The user's credential, as its file has it.
+enum Kept {
+    Open(ApproverCredential),
+    Sealed(SealedCredential),
+}
+
+impl Kept {
+    fn public_key(&self) -> VerificationKey {
+        match self {
+            Self::Open(credential) => credential.public_key(),
+            Self::Sealed(sealed) => *sealed.public_key(),
+        }
+    }
+
+    async fn opened(self, context: &Context) -> Result<ApproverCredential, Failure> {
+        match self {
+            Self::Open(credential) => Ok(credential),
+            Self::Sealed(sealed) => unsealed(context, &sealed).await,
+        }
     }
 }
 

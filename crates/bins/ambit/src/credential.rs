@@ -2,8 +2,9 @@
 
 use std::io::Write as _;
 
-use ambit_projects::{ApproverCredential, CredentialError};
+use ambit_projects::{ApproverCredential, CredentialError, SealedCredential};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use zeroize::Zeroizing;
 
 use crate::ask::line;
 use crate::cli::CredentialArgs;
@@ -27,7 +28,11 @@ pub(crate) async fn credential(
     };
     if let Some(file) = &named.credential_file {
         let bytes = read_bytes(file, 4096)?;
-        return ApproverCredential::read(&String::from_utf8_lossy(&bytes)).map_err(refused);
+        let text = String::from_utf8_lossy(&bytes);
+        return match SealedCredential::read(&text) {
+            Some(sealed) => unsealed(context, &sealed).await,
+            None => ApproverCredential::read(&text).map_err(refused),
+        };
     }
     if let Ok(config) = UserConfig::find()
         && let Some(own) = config.known_approver(context, services).await?
@@ -40,6 +45,48 @@ pub(crate) async fn credential(
     }
     ApproverCredential::read(&typed("approver credential (it does not show): ").await?).map_err(refused)
 }
+
+/// Opens a sealed credential with the passphrase that is typed. Without a terminal there is nobody who could: a passphrase
+/// comes from no file, no environment and no pipe, which other programs of the same user can read or write.
+pub(crate) async fn unsealed(
+    context: &Context,
+    sealed: &SealedCredential,
+) -> Result<ApproverCredential, Failure> {
+    if !context.can_ask() {
+        return Err(Failure::new(
+            "CREDENTIAL_REFUSED",
+            "the credential is sealed, and its passphrase is typed",
+        )
+        .help("nothing was changed; run this at a terminal"));
+    }
+    let passphrase = Zeroizing::new(typed("passphrase of the credential (it does not show): ").await?);
+    sealed.open(passphrase.trim_end_matches(['\r', '\n'])).ok_or_else(|| {
+        Failure::new("CREDENTIAL_REFUSED", "this is not the passphrase of the credential")
+            .help("nothing was changed; try again")
+    })
+}
+
+/// A passphrase that is typed twice.
+pub(crate) async fn new_passphrase() -> Result<Zeroizing<String>, Failure> {
+    let first = Zeroizing::new(typed("a passphrase to seal the credential (it does not show): ").await?);
+    let again = Zeroizing::new(typed("the same again: ").await?);
+    let said = first.trim_end_matches(['\r', '\n']);
+    if said != again.trim_end_matches(['\r', '\n']) {
+        return Err(Failure::new("CREDENTIAL_REFUSED", "the two passphrases differ")
+            .help("nothing was changed; try again"));
+    }
+    if said.chars().count() < PASSPHRASE_LEAST {
+        return Err(Failure::new(
+            "CREDENTIAL_REFUSED",
+            format!("a passphrase has at least {PASSPHRASE_LEAST} characters"),
+        )
+        .help("nothing was changed; a few words are easier to keep than one"));
+    }
+    Ok(Zeroizing::new(said.to_owned()))
+}
+
+/// The fewest characters of a passphrase.
+const PASSPHRASE_LEAST: usize = 10;
 
 /// A line that is typed at the terminal and not seen there.
 async fn typed(prompt: &str) -> Result<String, Failure> {

@@ -38,7 +38,7 @@ pub(crate) async fn waiting(
         decision.proposal == asked.proposal
             && decision.digest == asked.digest
             && decision.expected_sequence == asked.asked_at
-            && decision.is_genuine(&run.scope, &project)
+            && decision.counts(&run.scope, &project)
     });
     Ok(about_this.next())
 }

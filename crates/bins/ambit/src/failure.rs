@@ -223,6 +223,7 @@ pub(crate) fn exit_of(code: &str) -> u8 {
         | "IMPORT_REVISION_NOT_FOUND"
         | "MIRROR_COMMIT_NOT_FOUND"
         | "APPROVER_MISSING"
+        | "APPROVER_UNKNOWN"
         | "CREDENTIAL_REFUSED" => exit::NOT_FOUND,
         "BACKEND_ABSENT"
         | "BACKEND_NOT_ADMITTED"

@@ -36,6 +36,7 @@ pub(crate) fn line(event: &Event) -> Option<String> {
         Event::ApprovalDecided { decision, .. } => {
             format!("approval   {} by {}", decision.verdict.as_str(), decision.approver)
         }
+        Event::ReceiptVoided { reason, .. } => format!("approval   void before it was used: {reason}"),
         Event::ApprovalExpired { .. } => "approval   nobody decided in time".to_owned(),
         Event::LimitReached { limit } => format!("budget     {limit} is reached"),
         Event::CancelRequested { by } => format!("cancel     asked for by {by}"),
@@ -67,7 +68,7 @@ fn decision(decided: &CallDecided) -> String {
         CallOutcome::Denied(denial) => format!("denied     {call}: {denial}"),
         CallOutcome::Held(held) => format!("held       {call}: {} needs an approval", held.capability),
         CallOutcome::Replayed(_) => format!("repeated   {call}: the original effect is the answer"),
-        CallOutcome::Ends(_) => {
+        CallOutcome::Ends { .. } => {
             let facts: Vec<String> = decided.facts.iter().map(ToString::to_string).collect();
             format!("denied     {call}: {}", facts.join("; "))
         }
@@ -332,6 +333,13 @@ fn left(limit: &LimitView) -> String {
 pub(crate) fn project_line(body: &ProjectBody) -> String {
     match body {
         ProjectBody::ApproverRegistered { approver, .. } => format!("{approver} may approve"),
+        ProjectBody::ApproverAdded { approver, by, .. } => format!("{approver} may approve, says {by}"),
+        ProjectBody::ApproverRevoked { approver, by, .. } => {
+            format!("{approver} may approve no more, says {by}")
+        }
+        ProjectBody::BlueprintWithdrawn { blueprint, digest, approver, .. } => {
+            format!("{blueprint} {} is approved no more, says {approver}", digest.short())
+        }
         ProjectBody::DocumentRegistered { document_kind, name, version, digest } => {
             format!("{document_kind} {name} version {version}, {}", digest.short())
         }

@@ -1,13 +1,14 @@
 use ambit_ids::{Digest, ProjectId, RepoPath, RevisionId};
 use ambit_policy::Fact;
 use ambit_revision::{FileKind, Place};
-use ambit_run::{Denial, DenialCode, Finding, ProposedCall, ToolCall};
+use ambit_run::{Denial, DenialCode, Finding, Inspection, ProposedCall, ToolCall};
 use bytes::Bytes;
 
 use crate::broker::Broker;
 use crate::error::BrokerError;
 use crate::ground::Ground;
 use crate::source::Source;
+use crate::view::View;
 
 /// What was found out about a call without performing it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct Assessment {
     pub facts: Vec<Fact>,
     /// What its effect would be.
     pub finding: Finding,
+    /// What a person is shown of it, where one must approve it.
+    pub view: View,
 }
 
 impl Broker {
@@ -35,6 +38,19 @@ impl Broker {
             self.revisions().blobs().put(ground.scope(), Bytes::copy_from_slice(patch)).await?;
         }
         self.source.assess(ground, head, proposed).await
+    }
+}
+
+impl Broker {
+    /// Keeps what a person is shown of a call, before anybody is asked about it.
+    ///
+    /// # Errors
+    /// [`BrokerError::Blob`].
+    pub async fn keep_view(&self, ground: &Ground, view: &View) -> Result<(), BrokerError> {
+        if let Inspection::Whole(_) = view.inspection {
+            self.revisions().blobs().put(ground.scope(), Bytes::from(view.text.clone())).await?;
+        }
+        Ok(())
     }
 }
 
@@ -74,7 +90,8 @@ impl Source {
         };
         facts.sort();
         facts.dedup();
-        Ok(Assessment { arguments, facts, finding })
+        let view = View::of(ground, &proposed.call, proposed.patch.as_deref(), &facts, &finding);
+        Ok(Assessment { arguments, facts, finding, view })
     }
 
     /// Whether a file can be read. A link is never followed, and of what lies behind one nothing is told.

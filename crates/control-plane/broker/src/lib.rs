@@ -15,6 +15,7 @@ mod perform;
 mod performed;
 mod read;
 mod source;
+mod view;
 
 pub use assess::Assessment;
 pub use broker::Broker;
@@ -26,3 +27,4 @@ pub use evaluate::{
 pub use ground::Ground;
 pub use performed::Performed;
 pub use source::Source;
+pub use view::{VIEW_BYTES, VIEW_FACTS, VIEW_LINE, VIEW_LINES, View};

@@ -39,6 +39,7 @@ impl Journal {
             records,
             head,
             claims: together.claims,
+            vacant: together.vacant,
             outbox: together.outbox,
             answered: together.answered,
         };

@@ -20,8 +20,10 @@ pub struct Journal {
 pub struct Together {
     /// The fence of the lease under which it is written.
     pub fence: Option<Fence>,
-    /// Keys that must be free.
+    /// Keys that must be free, and are taken.
     pub claims: Vec<Claim>,
+    /// Keys that must be free, and stay so.
+    pub vacant: Vec<String>,
     /// Messages for others.
     pub outbox: Vec<OutboxMessage>,
     /// Commands of the inbox that the records answer.

@@ -1,17 +1,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ambit_evidence::SignedDecision;
-use ambit_ids::{DurationMs, EffectKey, ReceiptId, UnixMs};
+use ambit_evidence::is_revocation;
+use ambit_ids::{DurationMs, EffectKey, UnixMs};
 use ambit_journal::JournalError;
 use ambit_ports::agent::Agent;
 use ambit_ports::leases::StreamLease;
 use ambit_ports::sandbox::SandboxLease;
-use ambit_ports::store::{InboxEntry, RunRef};
+use ambit_ports::store::{InboxEntry, RunRef, StoreError};
 use ambit_ports::{AbortHandle, AbortSignal};
 use ambit_run::{
-    Answered, ApprovalDecision, Command, Denial, DenialCode, Effect, Proposal, SandboxHeld, Stage, State,
-    pending,
+    Answered, Command, Denial, DenialCode, Effect, Proposal, SandboxHeld, Stage, State, pending,
 };
 use tokio::task::JoinSet;
 
@@ -20,11 +19,12 @@ use crate::admission::Documents;
 use crate::drive_error::DriveError;
 use crate::effects::{Bench, Done};
 use crate::holding::LEASE_MS;
-use crate::inbox::InboxCommand;
 use crate::live::Live;
 use crate::observer::Observer;
 use crate::orchestrator::Orchestrator;
 use crate::reply::reply;
+
+mod letters;
 
 /// How often the inbox is looked at, and the lease renewed if a third of it is over.
 const LOOK_MS: DurationMs = DurationMs::new(25);
@@ -272,11 +272,18 @@ impl Pilot {
             self.bench.conversation.tell(&reply);
         }
         for command in done.commands {
-            let instead = unrecordable(&command);
+            let (instead, again) = (unrecordable(&command), command.clone());
             // A refusal means that the run has moved on since the effect began; what came of it counts for nothing.
             match (self.tell(observer, command, Vec::new()).await, instead) {
                 (Err(DriveError::Journal(JournalError::RecordTooLarge { .. })), Some(instead)) => {
                     self.tell(observer, instead, Vec::new()).await?;
+                }
+                // Whoever approved it was revoked after the last look: it is judged again without that approval.
+                (Err(DriveError::Journal(JournalError::Store(StoreError::Claimed { key, .. }))), _)
+                    if is_revocation(&key) =>
+                {
+                    self.notice_revocations(observer).await?;
+                    self.tell(observer, again, Vec::new()).await?;
                 }
                 (told, _) => {
                     told?;
@@ -298,6 +305,7 @@ impl Pilot {
         let mark = store.change_mark().await.map_err(JournalError::from)?;
         if self.mark != Some(mark) {
             self.mark = Some(mark);
+            self.notice_revocations(observer).await?;
             for entry in store.inbox(&self.live.run.stream()).await.map_err(JournalError::from)? {
                 self.answer(observer, entry).await?;
             }
@@ -335,42 +343,6 @@ impl Pilot {
     async fn dismiss(&self, id: u64) -> Result<(), DriveError> {
         let store = self.bench.orchestrator.journal.store();
         Ok(store.dismiss(&self.live.run.stream(), id).await.map_err(JournalError::from)?)
-    }
-
-    async fn letter(&self, entry: &InboxEntry) -> Result<Letter, DriveError> {
-        match InboxCommand::read(&entry.bytes) {
-            Ok(InboxCommand::Cancel { by }) => Ok(Letter::Tell(Box::new(Command::Cancel { by }))),
-            Ok(InboxCommand::Decide(decision)) => self.decision(decision).await,
-            Err(_) => Ok(Letter::Void),
-        }
-    }
-
-    /// A decision counts only with the signature of an approver of the project. It is kept as it was signed, and waits
-    /// where it cannot be kept.
-    async fn decision(&self, decision: SignedDecision) -> Result<Letter, DriveError> {
-        let orchestrator = &self.bench.orchestrator;
-        let scope = &self.live.run.scope;
-        let project = orchestrator.project(scope).await?;
-        if !decision.is_genuine(scope, &project) {
-            return Ok(Letter::Void);
-        }
-        let Ok(bytes) = ambit_canonical::encode(&decision) else { return Ok(Letter::Void) };
-        let blobs = orchestrator.broker.revisions().blobs();
-        let Ok(evidence) = blobs.put(scope, bytes.into_bytes().into()).await else {
-            return Ok(Letter::Later);
-        };
-        let Ok(receipt) = ReceiptId::new(format!("apr_{}", orchestrator.ids.next())) else {
-            return Ok(Letter::Later);
-        };
-        Ok(Letter::Tell(Box::new(Command::DecideApproval(ApprovalDecision {
-            proposal: decision.proposal.clone(),
-            digest: decision.digest,
-            expected_sequence: decision.expected_sequence,
-            verdict: decision.verdict(),
-            approver: decision.approver,
-            receipt,
-            evidence,
-        }))))
     }
 }
 

@@ -39,5 +39,5 @@ pub use orchestrator::Orchestrator;
 pub use start::{Rejected, StartError, StartRun, Started};
 pub use view::{
     ApprovalView, AttemptView, CompletionView, GateLimitView, GateView, LimitView, PinsView, PlanStepView,
-    RunView, awaiting, ended, view,
+    RunView, awaiting, ended, grants, view,
 };

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
-use ambit_evidence::fold;
 use ambit_evidence::v1::{Actor, ActorKind, Body, Environment, Precondition, ProjectBody, entries};
+use ambit_evidence::{fold, revocation_key};
 use ambit_ids::UnixMs;
 use ambit_journal::{Entry, Tip, Together};
 use ambit_ports::leases::StreamLease;
 use ambit_ports::store::{Claim, OutboxMessage, RunRef, StreamId};
-use ambit_run::{Command, Event, Phase, Refusal, State, evolve, step};
+use ambit_run::{Command, Event, Phase, Refusal, Rules, State, evolve, step};
 use serde_json::json;
 
 use crate::drive_error::DriveError;
@@ -71,6 +71,7 @@ impl Live {
         let together = Together {
             fence: Some(self.lease.fence),
             claims: claims(events),
+            vacant: vacant(&self.state, events),
             outbox: outbox(&self.run, events),
             answered,
         };
@@ -119,6 +120,19 @@ fn claims(events: &[Event]) -> Vec<Claim> {
             _ => None,
         })
         .collect()
+}
+
+/// Whoever gave a receipt that is used must still be one who may: nobody was revoked under this key.
+fn vacant(state: &State, events: &[Event]) -> Vec<String> {
+    let Some(dossier) = state.dossier().filter(|it| it.pins.rules >= Rules::Consent) else {
+        return Vec::new();
+    };
+    let used = events.iter().filter_map(|event| match event {
+        Event::ApprovalConsumed { receipt, .. } => Some(receipt),
+        _ => None,
+    });
+    let givers = used.filter_map(|used| dossier.approvals.receipts().find(|receipt| receipt.id == *used));
+    givers.map(|receipt| revocation_key(&receipt.approver)).collect()
 }
 
 /// What other services are told, in the same commit.

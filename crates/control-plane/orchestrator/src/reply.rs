@@ -1,7 +1,8 @@
 //! What an agent gets to read of what it proposed, where nothing was performed.
 
 use ambit_broker::{Broker, Ground};
-use ambit_run::{CallDecided, CallOutcome, Denial, Event, GateRecord, Observation, proposal_id};
+use ambit_policy::DenialKind;
+use ambit_run::{CallDecided, CallOutcome, Denial, DenialCode, Event, GateRecord, Observation, proposal_id};
 use serde_json::{Value, json};
 
 /// What an agent gets to read of the events of one step; `None` where they are no answer to it. A gate that ran before is
@@ -13,7 +14,22 @@ pub(crate) async fn reply(broker: &Broker, ground: &Ground, events: &[Event]) ->
         members.insert("passed".to_owned(), json!(record.passed()));
         return Some(json!({"replayed": members}));
     }
-    reply_to(events)
+    with_voided(reply_to(events)?, events)
+}
+
+/// Names the receipts that ended in the same step, each with its reason.
+fn with_voided(mut told: Value, events: &[Event]) -> Option<Value> {
+    let ended: Vec<Value> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::ReceiptVoided { receipt, reason } => Some(json!({"receiptId": receipt, "reason": reason})),
+            _ => None,
+        })
+        .collect();
+    if !ended.is_empty() {
+        told["voided"] = Value::Array(ended);
+    }
+    Some(told)
 }
 
 fn replayed_gate(event: &Event) -> Option<&GateRecord> {
@@ -52,13 +68,20 @@ fn reply_to_decision(decided: &CallDecided) -> Option<Value> {
             Some(json!({"needsApproval": {"proposalId": proposal_id(digest), "capability": held.capability}}))
         }
         CallOutcome::Replayed(observation) => Some(json!({"replayed": replay_view(observation)})),
-        CallOutcome::Perform | CallOutcome::Ends(_) | CallOutcome::OverLimit(_) => None,
+        CallOutcome::Ends { rules, instead } => Some(json!({"denied": {
+            "code": DenialCode::PolicyDenied.as_str(),
+            "kind": DenialKind::Terminating,
+            "rules": rules,
+            "instead": instead,
+        }})),
+        CallOutcome::Perform | CallOutcome::OverLimit(_) => None,
     }
 }
 
 fn denial_view(denial: &Denial) -> Value {
     json!({"denied": {
         "code": denial.code.as_str(),
+        "kind": DenialKind::Call,
         "detail": denial.detail,
         "rules": denial.rules,
         "instead": denial.instead,

@@ -98,6 +98,9 @@ async fn assess(
         approval: dossier.approvals.as_fact(assessment.arguments, orchestrator.clock.now()),
     };
     let (decision, instead) = decide(orchestrator, &request).await?;
+    if matches!(decision.verdict, Verdict::NeedsApproval(_)) {
+        orchestrator.broker.keep_view(&turn.ground, &assessment.view).await?;
+    }
     Ok(AssessedCall {
         call: proposed.call,
         arguments: assessment.arguments,
@@ -105,6 +108,8 @@ async fn assess(
         hypothesis: proposed.hypothesis,
         facts: assessment.facts,
         finding: assessment.finding,
+        inspection: assessment.view.inspection,
+        approval: request.approval,
         decision,
         instead,
     })

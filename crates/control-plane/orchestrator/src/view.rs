@@ -2,6 +2,7 @@
 
 mod approvals;
 mod gates;
+mod grants;
 mod limits;
 
 use ambit_ids::{Digest, RepoPath, RunId, UnixMs};
@@ -12,6 +13,7 @@ pub use approvals::ApprovalView;
 use approvals::approval_views;
 use gates::gate_views;
 pub use gates::{AttemptView, GateView, ended};
+pub use grants::grants;
 pub(crate) use limits::limit_views;
 pub use limits::{GateLimitView, LimitView};
 

@@ -30,16 +30,17 @@ impl ApproverCredential {
     /// # Errors
     /// [`CredentialError`].
     pub fn read(text: &str) -> Result<Self, CredentialError> {
-        let digits = text.trim().strip_prefix(PREFIX).ok_or(CredentialError)?.as_bytes();
-        if digits.len() != 64 {
-            return Err(CredentialError);
-        }
-        let mut seed = Zeroizing::new([0; 32]);
-        for (byte, pair) in seed.iter_mut().zip(digits.chunks_exact(2)) {
-            let pair = std::str::from_utf8(pair).map_err(|_| CredentialError)?;
-            *byte = u8::from_str_radix(pair, 16).map_err(|_| CredentialError)?;
-        }
-        Ok(Self(SigningKey::from_bytes(&seed)))
+        let digits = text.trim().strip_prefix(PREFIX).ok_or(CredentialError)?;
+        let seed = Zeroizing::new(seed_of::<32>(digits).ok_or(CredentialError)?);
+        Ok(Self::of_seed(&seed))
+    }
+
+    pub(crate) fn of_seed(seed: &[u8; 32]) -> Self {
+        Self(SigningKey::from_bytes(seed))
+    }
+
+    pub(crate) fn seed(&self) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(self.0.to_bytes())
     }
 
     /// The text of the credential, to be shown once.
@@ -64,6 +65,19 @@ impl ApproverCredential {
     pub(crate) fn sign_hex(&self, message: &[u8]) -> String {
         to_hex(&self.0.sign(message).to_bytes())
     }
+}
+
+/// So many bytes in hexadecimal digits.
+pub(crate) fn seed_of<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digits = text.as_bytes();
+    if digits.len() != 2 * N || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(bytes)
 }
 
 impl std::fmt::Debug for ApproverCredential {

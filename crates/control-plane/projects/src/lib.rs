@@ -5,7 +5,9 @@
 
 #![forbid(unsafe_code)]
 
+mod approvers;
 mod credential;
+mod sealed;
 
 use std::sync::Arc;
 
@@ -22,6 +24,7 @@ use ambit_ports::store::{Claim, StoreError, StreamId};
 use ambit_run::ApprovalVerdict;
 
 pub use credential::{ApproverCredential, CredentialError};
+pub use sealed::SealedCredential;
 
 /// The projects of this store.
 #[derive(Clone)]
@@ -71,8 +74,14 @@ pub enum ProjectError {
     #[error("the document has no canonical form")]
     Document(#[from] EncodeError),
     /// Somebody may approve already.
-    #[error("{0} may approve in this project already; a project has one approver")]
+    #[error("{0} may approve in this project already, or could once")]
     ApproverExists(ApproverId),
+    /// The name may not approve.
+    #[error("{0} may not approve in this project")]
+    NotAnApprover(ApproverId),
+    /// The blueprint is not approved with this digest.
+    #[error("{0} is not approved with this digest")]
+    NotApproved(BlueprintId),
     /// Nobody may approve yet.
     #[error("nobody may approve in this project yet; `ambit approver init` registers somebody")]
     NoApprover,
@@ -111,6 +120,8 @@ impl ProjectError {
             Self::Blob(error) => error.code(),
             Self::Document(_) => "DOCUMENT_NOT_CANONICAL",
             Self::ApproverExists(_) => "APPROVER_EXISTS",
+            Self::NotAnApprover(_) => "APPROVER_UNKNOWN",
+            Self::NotApproved(_) => "BLUEPRINT_NOT_APPROVED",
             Self::NoApprover => "APPROVER_MISSING",
             Self::WrongCredential => "CREDENTIAL_REFUSED",
             Self::DocumentChanged { .. } => "DOCUMENT_CHANGED",
@@ -137,7 +148,8 @@ impl Projects {
         Ok(Project::fold(scope, &loaded.links))
     }
 
-    /// Registers who may approve. The first to come; a second needs another way, which does not exist yet.
+    /// Registers who may approve. The first to come; every further one is added by somebody who may, also where everybody was
+    /// revoked since.
     ///
     /// # Errors
     /// [`ProjectError::ApproverExists`].
@@ -147,7 +159,7 @@ impl Projects {
         approver: &ApproverId,
         key: &VerificationKey,
     ) -> Result<(), ProjectError> {
-        if let Some((existing, _)) = self.project(scope).await?.approvers().next() {
+        if let Some(existing) = self.project(scope).await?.first_approver() {
             return Err(ProjectError::ApproverExists(existing.clone()));
         }
         let body = ProjectBody::ApproverRegistered { approver: approver.clone(), public_key: key.to_hex() };
@@ -243,7 +255,7 @@ impl Projects {
         Ok((approver, credential.sign_hex(&message)))
     }
 
-    async fn approver_of(
+    pub(crate) async fn approver_of(
         &self,
         scope: &Scope,
         credential: &ApproverCredential,
@@ -252,7 +264,7 @@ impl Projects {
         let key = credential.public_key();
         match project.approvers().find(|(_, known)| **known == key) {
             Some((approver, _)) => Ok(approver.clone()),
-            None if project.approvers().next().is_none() => Err(ProjectError::NoApprover),
+            None if project.first_approver().is_none() => Err(ProjectError::NoApprover),
             None => Err(ProjectError::WrongCredential),
         }
     }

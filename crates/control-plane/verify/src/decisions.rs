@@ -4,9 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ambit_broker::{Assessment, BrokerError, Ground, Source};
-use ambit_policy::{EngineVersion, Request};
+use ambit_ids::Digest;
+use ambit_policy::{ApprovalInHand, EngineVersion, Request, Verdict};
 use ambit_ports::policy::{Policies, PolicyEngine};
-use ambit_run::{CallDecided, CallOutcome, DenialCode, Event, Pins, ProposedCall, ToolCall};
+use ambit_run::{
+    CallDecided, CallOutcome, DenialCode, Event, Inspection, Pins, ProposedCall, Rules, ToolCall,
+};
 use serde_json::Value;
 
 use crate::finding::{Finding, LinkName};
@@ -90,6 +93,9 @@ pub(crate) async fn check(
                 if let Some(engine) = engines.get(&decided.decision.engine) {
                     findings.take(check_answer(trace, at, decided, &request, engine.as_ref()));
                 }
+                if let Some(view) = view_of(decided, pins, assessment) {
+                    findings.take(vault.read(&pins.scope, "the view of a call", view, RECEIPT_BYTES).await);
+                }
             }
             Some(Err(finding)) => findings.push(finding.clone()),
             None => findings.push(unsettled(Some(trace.name(at)), "the call was not assessed")),
@@ -123,6 +129,15 @@ async fn engines(
     engines
 }
 
+/// The view that must have been kept before anybody could be asked about a call.
+fn view_of(decided: &CallDecided, pins: &Pins, assessment: &Assessment) -> Option<Digest> {
+    let is_asked = matches!(decided.decision.verdict, Verdict::NeedsApproval(_));
+    match &assessment.view.inspection {
+        Inspection::Whole(view) if is_asked && pins.rules >= Rules::Consent => Some(*view),
+        Inspection::Whole(_) | Inspection::Impossible(_) => None,
+    }
+}
+
 /// The request that must have been decided, if it is the one whose digest the record names and whose bytes were kept.
 async fn check_request(
     trace: &Trace<'_>,
@@ -148,8 +163,8 @@ async fn check_request(
     Err(refuting(trace.name(at), format!("the request that was decided differs in: {differing}")))
 }
 
-/// The requests that can have been made: an approval that was in hand when the call was looked at may have ended by the
-/// time it was decided.
+/// The requests that can have been made: an approval that was in hand when the turn was offered, or when the call was looked
+/// at, may have ended by the time it was decided.
 fn requests(
     trace: &Trace<'_>,
     at: usize,
@@ -159,27 +174,48 @@ fn requests(
 ) -> Vec<Request> {
     let settled = (0..at).rev().find(|before| matches!(trace.events[*before], Event::TurnSettled { .. }));
     let Some(settled) = settled else { return Vec::new() };
-    let Some(dossier) = trace.dossier(settled) else { return Vec::new() };
+    let opened = (0..settled).rev().find(|before| matches!(trace.events[*before], Event::TurnOpened { .. }));
     let moments = [trace.times[settled], trace.times[settled.saturating_sub(1)]];
-    let mut requests: Vec<Request> = moments
-        .into_iter()
-        .map(|moment| Request {
-            scope: pins.scope.clone(),
-            run: pins.run.clone(),
-            blueprint: pins.blueprint.digest,
-            policy: pins.policy,
-            tool: decided.call.tool(),
-            arguments: assessment.arguments,
-            facts: assessment.facts.clone(),
-            asked: match &decided.call {
-                ToolCall::RequestScopedApproval { capability, .. } => Some(*capability),
-                _ => None,
-            },
-            approval: dossier.approvals.as_fact(assessment.arguments, moment),
-        })
-        .collect();
-    requests.dedup();
-    requests
+    let mut approvals: Vec<Option<ApprovalInHand>> = Vec::new();
+    for seen in (opened.map_or(settled, |opened| opened + 1)..=settled).rev() {
+        for moment in moments {
+            let Some(dossier) = trace.dossier(seen) else { continue };
+            let approval = dossier.approvals.as_fact(assessment.arguments, moment);
+            if !approvals.contains(&approval) {
+                approvals.push(approval);
+            }
+        }
+    }
+    let request = |approval| Request {
+        scope: pins.scope.clone(),
+        run: pins.run.clone(),
+        blueprint: pins.blueprint.digest,
+        policy: pins.policy,
+        tool: decided.call.tool(),
+        arguments: assessment.arguments,
+        facts: assessment.facts.clone(),
+        asked: match &decided.call {
+            ToolCall::RequestScopedApproval { capability, .. } => Some(*capability),
+            _ => None,
+        },
+        approval,
+    };
+    approvals.into_iter().map(request).collect()
+}
+
+/// The approval of which the policy was told when it decided a call: the one with which the request has the digest that the
+/// record names.
+pub(crate) fn approval_of(
+    trace: &Trace<'_>,
+    at: usize,
+    decided: &CallDecided,
+    assessment: &Assessment,
+) -> Option<ApprovalInHand> {
+    let pins = trace.pins()?;
+    let is_named = |request: &Request| {
+        request.to_canonical().is_ok_and(|bytes| bytes.digest() == decided.decision.input)
+    };
+    requests(trace, at, decided, pins, assessment).into_iter().find(is_named)?.approval
 }
 
 /// The members in which a kept request differs from the one that follows from the run.
@@ -210,7 +246,11 @@ fn check_answer(
         == (recorded.verdict, &recorded.rules, &recorded.engine)
     {
         let told = told_instead(decided);
-        return if told.is_none_or(|told| *told == engine.alternatives(&answer)) {
+        let possible = engine.alternatives(&answer);
+        let says = |told: &String| {
+            *told == possible || (possible.is_empty() && *told == DenialCode::PolicyDenied.instead())
+        };
+        return if told.is_none_or(says) {
             Ok(())
         } else {
             Err(refuting(trace.name(at), "the pinned rules say something else is possible instead"))
@@ -221,10 +261,11 @@ fn check_answer(
     Err(refuting(trace.name(at), why))
 }
 
-/// What was told to be possible instead of a call that the policy denied.
+/// What was told to be possible instead of a call that the policy denied. Ends of runs told nothing of it once.
 pub(crate) fn told_instead(decided: &CallDecided) -> Option<&String> {
     match &decided.outcome {
         CallOutcome::Denied(denial) if denial.code == DenialCode::PolicyDenied => Some(&denial.instead),
+        CallOutcome::Ends { instead, .. } if !instead.is_empty() => Some(instead),
         _ => None,
     }
 }

@@ -1,11 +1,8 @@
 //! Where a run begins and ends in the stream of its project.
 
-use std::collections::BTreeMap;
-
-use ambit_evidence::signature::{VerificationKey, blueprint_approval_message};
 use ambit_evidence::v1::{Body, ProjectBody};
 use ambit_evidence::{Link, Project};
-use ambit_ids::{ApproverId, BlueprintId, Digest, RunId, Scope};
+use ambit_ids::{BlueprintId, Digest, RunId, Scope};
 use ambit_run::{Phase, Pins};
 
 use crate::finding::{Finding, LinkName};
@@ -29,10 +26,7 @@ pub(crate) fn approval(scope: &Scope, before: &[Link], pins: &Pins) -> Findings 
     if Project::fold(scope, before).is_approved(blueprint, digest) {
         return findings;
     }
-    let unsigned = before.iter().find(|link| {
-        let approved = approved(link).map(|(id, digest, ..)| (id, digest));
-        approved == Some((blueprint, digest))
-    });
+    let unsigned = before.iter().find(|link| approved(link) == Some((blueprint, digest)));
     match unsigned {
         Some(link) => findings.refute(
             record_name(link),
@@ -46,32 +40,25 @@ pub(crate) fn approval(scope: &Scope, before: &[Link], pins: &Pins) -> Findings 
     findings
 }
 
-/// Whether every approval of the project is signed by an approver who was registered before it.
+/// Whether every approval of the project, and whatever else only an approver can say, is signed by somebody who could approve
+/// then.
 pub(crate) fn approvals(scope: &Scope, project: &[Link]) -> Findings {
     let mut findings = Findings::default();
-    let mut approvers: BTreeMap<&ApproverId, VerificationKey> = BTreeMap::new();
+    let mut before = Project::default();
     for link in project {
-        if let Body::Project(body) = &link.record.body
-            && let ProjectBody::ApproverRegistered { approver, public_key } = body.as_ref()
-            && let Some(key) = VerificationKey::from_hex(public_key)
-        {
-            approvers.entry(approver).or_insert(key);
-        }
-        let Some((blueprint, digest, approver, signature)) = approved(link) else { continue };
-        let message = blueprint_approval_message(scope, blueprint, digest);
-        if !approvers.get(approver).is_some_and(|key| key.verifies_hex(&message, signature)) {
+        let Body::Project(body) = &link.record.body else { continue };
+        if !before.accepts(scope, body) {
             findings.refute(record_name(link), "it is signed by nobody who could approve then");
         }
+        before.take(scope, body);
     }
     findings
 }
 
-fn approved(link: &Link) -> Option<(&BlueprintId, Digest, &ApproverId, &str)> {
+fn approved(link: &Link) -> Option<(&BlueprintId, Digest)> {
     match &link.record.body {
         Body::Project(body) => match body.as_ref() {
-            ProjectBody::BlueprintApproved { blueprint, digest, approver, signature } => {
-                Some((blueprint, *digest, approver, signature))
-            }
+            ProjectBody::BlueprintApproved { blueprint, digest, .. } => Some((blueprint, *digest)),
             _ => None,
         },
         Body::Run(_) => None,

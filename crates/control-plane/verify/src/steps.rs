@@ -4,13 +4,13 @@
 //! the same records, all of them are tried, so that no honest run is refused; whatever none of them leads to cannot have
 //! happened.
 
-use ambit_ids::{Digest, MicroUsd};
+use ambit_ids::{Digest, MicroUsd, ReceiptId};
 use ambit_run::{
     Answered, AssessedCall, CallDecided, ChargeBasis, Command, Denial, DenialCode, Event, Observation,
     Proposal, Stage, State, StopReason, ToolCall, step,
 };
 
-use crate::decisions::{Assessments, told_instead};
+use crate::decisions::{Assessments, approval_of, told_instead};
 use crate::finding::Finding;
 use crate::findings::{Findings, unsettled};
 use crate::trace::Trace;
@@ -161,9 +161,13 @@ fn unassessed(trace: &Trace<'_>, from: usize, assessments: &Assessments) -> Opti
     }
 }
 
-/// The decided call of the step that begins at `from` with the settling of a turn.
+/// The decided call of the step that begins at `from` with the settling of a turn. Receipts that end are no part of the count.
 fn next_call(trace: &Trace<'_>, from: usize) -> Option<usize> {
-    (from..trace.events.len().min(from + 4)).find(|at| matches!(trace.events[*at], Event::CallDecided(_)))
+    let voids = |at: &usize| matches!(trace.events[*at], Event::ReceiptVoided { .. });
+    (from..trace.events.len())
+        .filter(|at| !voids(at))
+        .take(4)
+        .find(|at| matches!(trace.events[*at], Event::CallDecided(_)))
 }
 
 /// Every command that could have been told when the records from `at` on followed.
@@ -181,6 +185,7 @@ fn commands(trace: &Trace<'_>, at: usize, assessments: &Assessments) -> Vec<Comm
         Event::CallObserved { turn, observation } => observing(trace, at, *turn, observation),
         Event::ApprovalDecided { decision, .. } => vec![Command::DecideApproval(decision.clone())],
         Event::ApprovalExpired { .. } | Event::LimitReached { .. } => vec![Command::Tick],
+        Event::ReceiptVoided { receipt, .. } => revoking(trace, at, receipt),
         Event::CancelRequested { by } => vec![Command::Cancel { by: by.clone() }],
         Event::Stopping { reason } => stopping(trace, at, reason),
         Event::HiddenCheckObserved(record) => vec![Command::ObserveHidden(record.clone())],
@@ -225,12 +230,15 @@ fn settling(
         Some(Event::PlanAccepted { plan, .. }) => {
             vec![answered(unread, Proposal::Plan(plan.steps().to_vec()))]
         }
-        Some(Event::HypothesisRecorded { .. } | Event::ApprovalConsumed { .. } | Event::CallDecided(_)) => {
-            calls(trace, at, assessments)
-                .into_iter()
-                .map(|call| answered(unread, Proposal::Call(Box::new(call))))
-                .collect()
-        }
+        Some(
+            Event::HypothesisRecorded { .. }
+            | Event::ApprovalConsumed { .. }
+            | Event::ReceiptVoided { .. }
+            | Event::CallDecided(_),
+        ) => calls(trace, at, assessments)
+            .into_iter()
+            .map(|call| answered(unread, Proposal::Call(Box::new(call))))
+            .collect(),
         Some(Event::Stopping { reason }) => {
             let failure = match reason {
                 StopReason::InfrastructureFailure(code) => Some(code.clone()),
@@ -253,6 +261,7 @@ fn calls(trace: &Trace<'_>, settled: usize, assessments: &Assessments) -> Vec<As
     else {
         return Vec::new();
     };
+    let approval = approval_of(trace, at, decided, assessment);
     let recorded = trace.events[settled..at].iter().find_map(|event| match event {
         Event::HypothesisRecorded { text, .. } => Some(text.clone()),
         _ => None,
@@ -273,10 +282,21 @@ fn calls(trace: &Trace<'_>, settled: usize, assessments: &Assessments) -> Vec<As
             hypothesis,
             facts: assessment.facts.clone(),
             finding: assessment.finding.clone(),
+            inspection: assessment.view.inspection.clone(),
+            approval: approval.clone(),
             decision: decided.decision.clone(),
             instead: told_instead(decided).cloned().unwrap_or_default(),
         })
         .collect()
+}
+
+/// A step that begins with the end of a receipt is the revocation of whoever gave it.
+fn revoking(trace: &Trace<'_>, at: usize, receipt: &ReceiptId) -> Vec<Command> {
+    let of_receipt = |dossier: &ambit_run::Dossier| {
+        dossier.approvals.receipts().find(|given| given.id == *receipt).map(|given| given.approver.clone())
+    };
+    let approver = trace.dossier(at).and_then(of_receipt);
+    approver.map(|approver| Command::RevokeApprover { approver }).into_iter().collect()
 }
 
 /// An observation is reported, or found missing by a takeover. One that did not belong to the call was not kept, and

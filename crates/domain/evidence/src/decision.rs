@@ -31,7 +31,13 @@ impl SignedDecision {
         if self.approved { ApprovalVerdict::Approved } else { ApprovalVerdict::Rejected }
     }
 
-    /// Whether an approver of the project signed exactly this.
+    /// Whether somebody who may approve now signed exactly this.
+    #[must_use]
+    pub fn counts(&self, scope: &Scope, project: &Project) -> bool {
+        project.may_approve(&self.approver).is_some() && self.is_genuine(scope, project)
+    }
+
+    /// Whether an approver of the project signed exactly this, who may have been revoked since.
     #[must_use]
     pub fn is_genuine(&self, scope: &Scope, project: &Project) -> bool {
         let message = approval_decision_message(

@@ -20,5 +20,5 @@ pub use chain::{ChainBreak, ChainFault, Link, fold, verify_chain};
 pub use decision::SignedDecision;
 pub use eligibility::{Ineligible, eligibility};
 pub use head::head_message;
-pub use project::{ClosedRun, DocumentKey, Project, RevisionRequest};
+pub use project::{ClosedRun, DocumentKey, Project, RevisionRequest, is_revocation, revocation_key};
 pub use stream_name::StreamName;

@@ -1,9 +1,12 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ambit_ids::{ApproverId, BlueprintId, CaseId, Digest, DocumentName, RevisionId, RunId, Scope};
 
 use crate::Link;
-use crate::signature::{VerificationKey, blueprint_approval_message};
+use crate::signature::{
+    VerificationKey, approver_addition_message, approver_revocation_message, blueprint_approval_message,
+    blueprint_withdrawal_message,
+};
 use crate::v1::{Body, ProjectBody};
 
 /// What follows from a project's stream: who may approve, what is approved, which documents, revisions and requests
@@ -11,6 +14,8 @@ use crate::v1::{Body, ProjectBody};
 #[derive(Clone, Debug, Default)]
 pub struct Project {
     approvers: BTreeMap<ApproverId, VerificationKey>,
+    revoked: BTreeSet<ApproverId>,
+    added_by: BTreeMap<ApproverId, ApproverId>,
     documents: BTreeMap<DocumentKey, Digest>,
     approved: BTreeMap<(BlueprintId, Digest), ApproverId>,
     imports: BTreeMap<RevisionId, Digest>,
@@ -82,22 +87,65 @@ impl Project {
         project
     }
 
-    fn take(&mut self, scope: &Scope, body: &ProjectBody) {
+    /// Whether a record that somebody must have signed is signed by somebody who may approve at this point.
+    #[must_use]
+    pub fn accepts(&self, scope: &Scope, body: &ProjectBody) -> bool {
+        match body {
+            ProjectBody::ApproverAdded { approver, public_key, by, signature } => {
+                self.says(by, &approver_addition_message(scope, approver, public_key), signature)
+            }
+            ProjectBody::ApproverRevoked { approver, by, signature } => {
+                self.says(by, &approver_revocation_message(scope, approver), signature)
+            }
+            ProjectBody::BlueprintApproved { blueprint, digest, approver, signature } => {
+                self.says(approver, &blueprint_approval_message(scope, blueprint, *digest), signature)
+            }
+            ProjectBody::BlueprintWithdrawn { blueprint, digest, approver, signature } => {
+                self.says(approver, &blueprint_withdrawal_message(scope, blueprint, *digest), signature)
+            }
+            ProjectBody::ApproverRegistered { .. }
+            | ProjectBody::DocumentRegistered { .. }
+            | ProjectBody::RevisionImported { .. }
+            | ProjectBody::RevisionRequested { .. }
+            | ProjectBody::RunRejected { .. }
+            | ProjectBody::RunClosed { .. } => true,
+        }
+    }
+
+    /// Takes the next record of the stream. One that nobody signed who could is as if it were not there.
+    pub fn take(&mut self, scope: &Scope, body: &ProjectBody) {
+        if self.accepts(scope, body) {
+            self.take_accepted(body);
+        }
+    }
+
+    fn take_accepted(&mut self, body: &ProjectBody) {
         match body {
             ProjectBody::ApproverRegistered { approver, public_key } => {
+                // Nobody speaks for the first one. Every further one is added by somebody who may approve.
+                if let Some(key) = VerificationKey::from_hex(public_key).filter(|_| self.approvers.is_empty())
+                {
+                    self.approvers.insert(approver.clone(), key);
+                }
+            }
+            ProjectBody::ApproverAdded { approver, public_key, by, .. } => {
                 if let Some(key) = VerificationKey::from_hex(public_key) {
                     self.approvers.entry(approver.clone()).or_insert(key);
+                    self.added_by.entry(approver.clone()).or_insert_with(|| by.clone());
                 }
+            }
+            ProjectBody::ApproverRevoked { approver, .. } => {
+                self.revoked.insert(approver.clone());
+            }
+            ProjectBody::BlueprintWithdrawn { blueprint, digest, .. } => {
+                self.approved.remove(&(blueprint.clone(), *digest));
             }
             ProjectBody::DocumentRegistered { document_kind, name, version, digest } => {
                 let key = DocumentKey { kind: document_kind.clone(), name: name.clone(), version: *version };
                 self.documents.entry(key).or_insert(*digest);
             }
-            ProjectBody::BlueprintApproved { blueprint, digest, approver, signature } => {
-                let message = blueprint_approval_message(scope, blueprint, *digest);
-                if self.approvers.get(approver).is_some_and(|key| key.verifies_hex(&message, signature)) {
-                    self.approved.insert((blueprint.clone(), *digest), approver.clone());
-                }
+            ProjectBody::BlueprintApproved { blueprint, digest, approver, .. } => {
+                self.approved.insert((blueprint.clone(), *digest), approver.clone());
             }
             ProjectBody::RevisionImported { revision, tree, source, .. } => {
                 self.imports.entry(*revision).or_insert(*tree);
@@ -120,6 +168,11 @@ impl Project {
         }
     }
 
+    /// Whether somebody who may approve signed this.
+    fn says(&self, approver: &ApproverId, message: &[u8], signature: &str) -> bool {
+        self.may_approve(approver).is_some_and(|key| key.verifies_hex(message, signature))
+    }
+
     /// Whether exactly this digest of the blueprint is approved.
     #[must_use]
     pub fn is_approved(&self, blueprint: &BlueprintId, digest: Digest) -> bool {
@@ -131,15 +184,43 @@ impl Project {
         self.approved.keys().filter(move |(id, _)| id == blueprint).map(|(_, digest)| *digest)
     }
 
-    /// The key of an approver.
+    /// The key of somebody who may approve now.
+    #[must_use]
+    pub fn may_approve(&self, id: &ApproverId) -> Option<&VerificationKey> {
+        self.approvers.get(id).filter(|_| !self.revoked.contains(id))
+    }
+
+    /// Who said that somebody may approve. Nobody speaks for the first one but the first one.
+    #[must_use]
+    pub fn speaker_for<'a>(&'a self, id: &'a ApproverId) -> &'a ApproverId {
+        self.added_by.get(id).unwrap_or(id)
+    }
+
+    /// Who may approve no more.
+    pub fn revoked(&self) -> impl Iterator<Item = &ApproverId> {
+        self.revoked.iter()
+    }
+
+    /// One of those who ever could approve.
+    #[must_use]
+    pub fn first_approver(&self) -> Option<&ApproverId> {
+        self.approvers.keys().next()
+    }
+
+    /// The approved blueprints, each with who approved it last.
+    pub fn blueprints(&self) -> impl Iterator<Item = (&BlueprintId, Digest, &ApproverId)> {
+        self.approved.iter().map(|((id, digest), approver)| (id, *digest, approver))
+    }
+
+    /// The key of an approver, who may have been revoked since.
     #[must_use]
     pub fn approver(&self, id: &ApproverId) -> Option<&VerificationKey> {
         self.approvers.get(id)
     }
 
-    /// Everybody who may approve.
+    /// Everybody who may approve now.
     pub fn approvers(&self) -> impl Iterator<Item = (&ApproverId, &VerificationKey)> {
-        self.approvers.iter()
+        self.approvers.iter().filter(|(id, _)| !self.revoked.contains(*id))
     }
 
     /// The documents, by kind, name and version.
@@ -187,3 +268,17 @@ impl Project {
         self.closed.get(run)
     }
 }
+
+/// The claim that the revocation of an approver takes. Whoever uses what the approver gave needs it to be vacant.
+#[must_use]
+pub fn revocation_key(approver: &ApproverId) -> String {
+    format!("{REVOCATION}{approver}")
+}
+
+/// Whether a claim is one that the revocation of an approver takes.
+#[must_use]
+pub fn is_revocation(key: &str) -> bool {
+    key.starts_with(REVOCATION)
+}
+
+const REVOCATION: &str = "approver-revoked/";

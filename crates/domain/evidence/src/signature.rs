@@ -1,6 +1,6 @@
 //! What people and keys sign, byte by byte, and how it is checked.
 
-use ambit_ids::{BlueprintId, Digest, ProposalId, Scope};
+use ambit_ids::{ApproverId, BlueprintId, Digest, ProposalId, Scope};
 use ambit_run::ApprovalVerdict;
 use ed25519_dalek::{Signature, VerifyingKey};
 
@@ -75,6 +75,24 @@ fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
 #[must_use]
 pub fn blueprint_approval_message(scope: &Scope, blueprint: &BlueprintId, digest: Digest) -> Vec<u8> {
     format!("ambit.blueprint-approval/v1\n{scope}\n{blueprint}\n{digest}\n").into_bytes()
+}
+
+/// What an approver signs to approve a blueprint no more.
+#[must_use]
+pub fn blueprint_withdrawal_message(scope: &Scope, blueprint: &BlueprintId, digest: Digest) -> Vec<u8> {
+    format!("ambit.blueprint-withdrawal/v1\n{scope}\n{blueprint}\n{digest}\n").into_bytes()
+}
+
+/// What an approver signs so that somebody else may approve too.
+#[must_use]
+pub fn approver_addition_message(scope: &Scope, approver: &ApproverId, public_key: &str) -> Vec<u8> {
+    format!("ambit.approver-addition/v1\n{scope}\n{approver}\n{public_key}\n").into_bytes()
+}
+
+/// What an approver signs so that somebody may approve no more.
+#[must_use]
+pub fn approver_revocation_message(scope: &Scope, approver: &ApproverId) -> Vec<u8> {
+    format!("ambit.approver-revocation/v1\n{scope}\n{approver}\n").into_bytes()
 }
 
 /// What an approver signs to decide about a proposal: the exact content, the exact question, and the answer.

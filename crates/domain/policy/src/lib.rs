@@ -10,6 +10,7 @@ mod authority;
 mod decision;
 mod example;
 mod fact;
+mod grant;
 mod request;
 mod weakening;
 
@@ -17,5 +18,6 @@ pub use action::{ActionClass, Capability, SideEffect, ToolName};
 pub use authority::{LifecycleStage, Plane};
 pub use decision::{Answer, Decision, DenialKind, EngineVersion, Verdict, combine};
 pub use fact::{Fact, FactKind};
+pub use grant::{Grant, GrantKind};
 pub use request::{ApprovalInHand, Request};
 pub use weakening::{Side, Weakening};

@@ -5,6 +5,8 @@ use ambit_ids::{ApproverId, Digest, ProposalId, ReceiptId, RunId, Scope, UnixMs}
 use ambit_policy::{ApprovalInHand, Capability};
 use serde::{Deserialize, Serialize};
 
+use crate::consent::VoidReason;
+
 /// A call that the policy holds back until a person approves exactly it.
 ///
 /// Its id is derived from its content, so another patch, base, policy or capability is another proposal.
@@ -31,6 +33,9 @@ pub struct HeldProposal {
     pub evidence: Vec<Digest>,
     /// What undoes it.
     pub rollback: Rollback,
+    /// The digest of what a person is shown of it. Proposals from before views were kept have none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub view: Option<Digest>,
 }
 
 /// What undoes an approved effect.
@@ -136,10 +141,34 @@ pub struct Receipt {
     pub capability: Capability,
     /// The digest of the arguments that were approved.
     pub arguments: Digest,
+    /// The tree for which it was approved.
+    pub target: Digest,
+    /// The policy under which it was approved.
+    pub policy: Digest,
+    /// Who approved.
+    pub approver: ApproverId,
+    /// From when on it can be used.
+    pub begins: UnixMs,
     /// When it ends.
     pub expires: UnixMs,
     /// Whether it was used. It is used once.
     pub consumed: bool,
+    /// Why it counts no more, where something ended it before it was used.
+    pub void: Option<VoidReason>,
+}
+
+impl Receipt {
+    /// Whether it can still be used at some time.
+    #[must_use]
+    pub const fn is_live(&self) -> bool {
+        !self.consumed && self.void.is_none()
+    }
+
+    /// Whether its time is over, or did not begin yet.
+    #[must_use]
+    pub const fn is_out_of_time(&self, now: UnixMs) -> bool {
+        now.get() < self.begins.get() || now.get() >= self.expires.get()
+    }
 }
 
 /// The held proposals and receipts of a run.
@@ -166,12 +195,25 @@ impl ApprovalBook {
         self.receipts.values()
     }
 
-    /// The unused, unexpired receipt for exactly these arguments.
+    /// The unused, unexpired receipt for exactly these arguments that nothing has ended.
     #[must_use]
     pub fn in_hand(&self, arguments: Digest, now: UnixMs) -> Option<&Receipt> {
-        self.receipts
-            .values()
-            .find(|receipt| receipt.arguments == arguments && !receipt.consumed && now < receipt.expires)
+        self.receipts.values().find(|receipt| {
+            receipt.arguments == arguments && receipt.is_live() && !receipt.is_out_of_time(now)
+        })
+    }
+
+    /// The receipts that can still be used.
+    pub fn live(&self) -> impl Iterator<Item = &Receipt> {
+        self.receipts.values().filter(|receipt| receipt.is_live())
+    }
+
+    /// Why the newest receipt for exactly these arguments was ended; `None` where none was.
+    #[must_use]
+    pub fn ended(&self, arguments: Digest) -> Option<(&ReceiptId, VoidReason)> {
+        let mut of_call = self.receipts.values().filter(|receipt| receipt.arguments == arguments);
+        let newest = of_call.by_ref().max_by_key(|receipt| receipt.expires)?;
+        newest.void.map(|reason| (&newest.id, reason))
     }
 
     /// The same as a fact for the policy.
@@ -195,6 +237,15 @@ impl ApprovalBook {
     #[must_use]
     pub fn grant(mut self, receipt: Receipt) -> Self {
         self.receipts.insert(receipt.id.clone(), receipt);
+        self
+    }
+
+    /// The book with a receipt ended before it was used.
+    #[must_use]
+    pub fn void(mut self, id: &ReceiptId, reason: VoidReason) -> Self {
+        if let Some(receipt) = self.receipts.get_mut(id).filter(|receipt| receipt.is_live()) {
+            receipt.void = Some(reason);
+        }
         self
     }
 

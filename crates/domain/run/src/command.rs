@@ -1,8 +1,9 @@
-use ambit_ids::{Digest, GateId, Incarnation, MicroUsd, RepoPath, StepId};
-use ambit_policy::{Decision, Fact};
+use ambit_ids::{ApproverId, Digest, GateId, Incarnation, MicroUsd, RepoPath, StepId};
+use ambit_policy::{ApprovalInHand, Decision, Fact};
 
 use crate::approvals::ApprovalDecision;
 use crate::call::ToolCall;
+use crate::consent::Inspection;
 use crate::denial::Denial;
 use crate::event::{Observation, SandboxHeld};
 use crate::gate_book::GateRecord;
@@ -55,6 +56,11 @@ pub enum Command {
     },
     /// A person decided about the proposal that waits.
     DecideApproval(ApprovalDecision),
+    /// Somebody may approve no more.
+    RevokeApprover {
+        /// Who.
+        approver: ApproverId,
+    },
     /// The customer wants the run to end.
     Cancel {
         /// Who asks.
@@ -127,6 +133,10 @@ pub struct AssessedCall {
     pub facts: Vec<Fact>,
     /// What its effect would be.
     pub finding: Finding,
+    /// Whether a person could see all of it.
+    pub inspection: Inspection,
+    /// The approval that the policy was told of.
+    pub approval: Option<ApprovalInHand>,
     /// What the policy answered to exactly these facts.
     pub decision: Decision,
     /// What the rules that decided say is possible instead, for a denial; empty where they say nothing.

@@ -6,6 +6,7 @@ use ambit_policy::{Capability, Decision, Fact};
 
 use crate::approvals::{ApprovalDecision, ApprovalVerdict, HeldProposal};
 use crate::call::ToolCall;
+use crate::consent::VoidReason;
 use crate::denial::Denial;
 use crate::gate_book::GateRecord;
 use crate::ledger::Amounts;
@@ -116,6 +117,13 @@ pub enum Event {
         turn: u32,
         /// The receipt.
         receipt: ReceiptId,
+    },
+    /// A receipt counts no more, though it was never used.
+    ReceiptVoided {
+        /// The receipt.
+        receipt: ReceiptId,
+        /// Why.
+        reason: VoidReason,
     },
     /// Nobody decided in time.
     ApprovalExpired {
@@ -240,7 +248,12 @@ pub enum CallOutcome {
     /// It was performed before under the same key; the original observation is the answer.
     Replayed(Box<Observation>),
     /// It has no effect, and the run ends.
-    Ends(Vec<RuleId>),
+    Ends {
+        /// The rules that decided.
+        rules: Vec<RuleId>,
+        /// What is possible instead, in another run; empty where the record says nothing of it.
+        instead: String,
+    },
     /// It has no effect, since a limit is reached, and the run ends.
     OverLimit(Limit),
 }

@@ -1,14 +1,15 @@
 use std::collections::BTreeMap;
 
-use ambit_ids::{MicroUsd, UnixMs};
+use ambit_ids::{MicroUsd, ReceiptId, UnixMs};
 use ambit_policy::ToolName;
 
 use crate::ToolCall;
 use crate::approvals::{ApprovalDecision, ApprovalVerdict, PendingApproval, Receipt, proposal_id};
-use crate::bounds::CLEANUP_TRIES;
+use crate::bounds::{APPROVAL_MS, CLEANUP_TRIES};
+use crate::consent::VoidReason;
 use crate::event::{CallDecided, CallOutcome, Event, Observation, SandboxHeld};
 use crate::ledger::{Amounts, Ledger};
-use crate::pins::Pins;
+use crate::pins::{Pins, Rules};
 use crate::state::{
     Cleanup, Closing, DeniedCall, Dossier, Ended, FailedGate, InFlight, Open, OpenTurn, Stage, State,
 };
@@ -100,6 +101,7 @@ fn evolve_open(mut open: Open, event: &Event) -> State {
         Event::ApprovalConsumed { receipt, .. } => {
             open.dossier.approvals = open.dossier.approvals.consume(receipt);
         }
+        Event::ReceiptVoided { receipt, reason } => void(&mut open.dossier, receipt, *reason),
         Event::HiddenCheckObserved(record) => {
             open.dossier.hidden.push(record.clone());
             if let Stage::HiddenChecks(remaining) = &mut open.stage
@@ -144,16 +146,28 @@ fn grant(dossier: &mut Dossier, decision: &ApprovalDecision, expires: UnixMs) {
     if decision.verdict == ApprovalVerdict::Approved
         && let Some(held) = dossier.approvals.held(&decision.proposal)
     {
+        // Before receipts ended with what they were given for, none had a beginning.
+        let spans = dossier.pins.rules >= Rules::Consent;
+        let begins = if spans { expires.get().saturating_sub(APPROVAL_MS.get()) } else { 0 };
         let receipt = Receipt {
             id: decision.receipt.clone(),
             proposal: decision.proposal.clone(),
             capability: held.capability,
             arguments: held.arguments,
+            target: held.target,
+            policy: held.policy,
+            approver: decision.approver.clone(),
+            begins: UnixMs::new(begins),
             expires,
             consumed: false,
+            void: None,
         };
         dossier.approvals = std::mem::take(&mut dossier.approvals).grant(receipt);
     }
+}
+
+fn void(dossier: &mut Dossier, receipt: &ReceiptId, reason: VoidReason) {
+    dossier.approvals = std::mem::take(&mut dossier.approvals).void(receipt, reason);
 }
 
 /// A gate observation that meets acceptance is followed by the hidden checks, where the blueprint has any.
@@ -207,7 +221,7 @@ fn decide(open: &mut Open, decided: &CallDecided, position: u64) {
             let denied = DeniedCall { head: dossier.head, arguments: decided.arguments, code: denial.code };
             dossier.denied.entry(denied).or_insert(decided.turn);
         }
-        CallOutcome::Ends(_) | CallOutcome::OverLimit(_) => dossier.denials += 1,
+        CallOutcome::Ends { .. } | CallOutcome::OverLimit(_) => dossier.denials += 1,
         CallOutcome::Held(held) => {
             dossier.denials += 1;
             if let Ok(digest) = held.digest() {
@@ -282,6 +296,7 @@ fn evolve_closing(mut closing: Closing, event: &Event) -> State {
             }
             closing.dossier.last_observation = Some(observation.clone());
         }
+        Event::ReceiptVoided { receipt, reason } => void(&mut closing.dossier, receipt, *reason),
         Event::ProcessesTerminated { .. } => advance(&mut closing, Cleanup::Export),
         Event::TraceExported { .. } => advance(&mut closing, Cleanup::Destroy),
         Event::SandboxDestroyed { .. } => {

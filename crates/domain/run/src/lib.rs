@@ -13,6 +13,7 @@ mod bounds;
 mod call;
 mod command;
 mod compare;
+mod consent;
 mod denial;
 mod derive;
 mod event;
@@ -43,6 +44,7 @@ pub use compare::{
     CaseComparison, CaseStanding, Change, Evidence, GateComparison, GateStanding, HiddenStanding, Judged,
     Side, compare_cases, compare_gates,
 };
+pub use consent::{Inspection, Uninspectable, VoidReason};
 pub use denial::{Denial, DenialCode};
 pub use derive::{Circumstances, PinnedDocuments, PinsError};
 pub use event::{AppliedPatch, CallDecided, CallOutcome, ChargeBasis, Event, Observation, SandboxHeld};

@@ -17,6 +17,8 @@ pub enum Rules {
     First,
     /// What was answered before is told so: a call that was denied, and a patch that led to a failure.
     Repeats,
+    /// What a person approves is what the person was shown whole, and a receipt ends with whatever it was given for.
+    Consent,
     /// What a gate's own copy and its report show can take a green away, what was flaky on a digest is not asked again on it,
     /// and hidden checks run in a life of the sandbox of their own.
     Guarded,

@@ -81,6 +81,7 @@ pub enum CommandKind {
     ObserveHidden,
     HiddenCheckFailed,
     DecideApproval,
+    RevokeApprover,
     Cancel,
     Tick,
     Recover,
@@ -92,7 +93,7 @@ pub enum CommandKind {
 
 impl CommandKind {
     /// Every command.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Admit,
         Self::SandboxAllocated,
         Self::SandboxRefused,
@@ -103,6 +104,7 @@ impl CommandKind {
         Self::ObserveHidden,
         Self::HiddenCheckFailed,
         Self::DecideApproval,
+        Self::RevokeApprover,
         Self::Cancel,
         Self::Tick,
         Self::Recover,
@@ -126,6 +128,7 @@ impl CommandKind {
             Command::ObserveHidden(_) => Self::ObserveHidden,
             Command::HiddenCheckFailed { .. } => Self::HiddenCheckFailed,
             Command::DecideApproval(_) => Self::DecideApproval,
+            Command::RevokeApprover { .. } => Self::RevokeApprover,
             Command::Cancel { .. } => Self::Cancel,
             Command::Tick => Self::Tick,
             Command::Recover => Self::Recover,
@@ -175,9 +178,11 @@ pub const fn takes(state: StateKind, command: CommandKind) -> Result<(), Refusal
         (S::AwaitingApproval, C::DecideApproval) => Ok(()),
         (_, C::DecideApproval) => Err(Refusal::ApprovalNotAwaited),
 
-        // A run is ended once.
-        (S::Terminating | S::Exporting | S::Destroying, C::Cancel | C::Tick) => Err(Refusal::Stopping),
-        (_, C::Cancel | C::Tick) => Ok(()),
+        // A run is ended once, and its receipts with it.
+        (S::Terminating | S::Exporting | S::Destroying, C::Cancel | C::Tick | C::RevokeApprover) => {
+            Err(Refusal::Stopping)
+        }
+        (_, C::Cancel | C::Tick | C::RevokeApprover) => Ok(()),
 
         // The cleanup goes in its order.
         (S::Terminating, C::ProcessesTerminated | C::CleanupFailed) => Ok(()),

@@ -7,7 +7,10 @@ mod reads;
 pub mod sample;
 mod scopes;
 
-pub use claims::{a_claim_is_of_its_project, one_of_many_claimers_wins};
+pub use claims::{
+    a_claim_is_of_its_project, a_key_that_must_be_vacant_is_looked_at_in_the_commit,
+    one_of_many_claimers_wins,
+};
 pub use commits::{
     a_commit_that_is_cut_is_whole_or_absent, a_malformed_commit_is_refused, a_refused_commit_changes_nothing,
     an_older_fence_is_refused, one_of_many_committers_wins, positions_are_gapless,
@@ -32,6 +35,7 @@ where
     an_older_fence_is_refused(&open).await;
     a_commit_that_is_cut_is_whole_or_absent(&open).await;
     one_of_many_claimers_wins(&open).await;
+    a_key_that_must_be_vacant_is_looked_at_in_the_commit(&open).await;
     a_claim_is_of_its_project(&open).await;
     another_owner_sees_nothing(&open).await;
     another_owner_takes_nothing(&open).await;

@@ -69,6 +69,7 @@ impl Commits {
             records: vec![record],
             head: SignedHead { seq: Seq(self.next), leaf, signature },
             claims: Vec::new(),
+            vacant: Vec::new(),
             outbox: Vec::new(),
             answered: Vec::new(),
         }

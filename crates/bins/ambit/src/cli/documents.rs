@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ambit_ids::{BlueprintId, GateId, ImageName, VolumeName};
+use ambit_ids::{BlueprintId, Digest, GateId, ImageName, VolumeName};
 use clap::Subcommand;
 
 use super::CredentialArgs;
@@ -27,6 +27,16 @@ pub(crate) enum BlueprintVerb {
     Approve {
         /// The document.
         file: PathBuf,
+        #[command(flatten)]
+        credential: CredentialArgs,
+    },
+    /// Take an approval back: no further run starts from this content of a blueprint.
+    Withdraw {
+        /// The name of the blueprint.
+        blueprint: BlueprintId,
+        /// The digest that was approved.
+        #[arg(long)]
+        digest: Digest,
         #[command(flatten)]
         credential: CredentialArgs,
     },

@@ -52,6 +52,7 @@ vocabulary!(
         ApprovalUsed = "approval.used",
         /// Nobody decided in time.
         ApprovalExpired = "approval.expired",
+        ApprovalVoided = "approval.voided",
         /// A limit is reached.
         BudgetReached = "budget.reached",
         /// Somebody wants the run to end.
@@ -113,6 +114,7 @@ pub(super) fn told(event: &Event) -> Vec<Told> {
         Event::ApprovalRequested { .. }
         | Event::ApprovalDecided { .. }
         | Event::ApprovalConsumed { .. }
+        | Event::ReceiptVoided { .. }
         | Event::ApprovalExpired { .. } => approval(event),
         Event::TurnOpened { .. }
         | Event::TurnSettled { .. }
@@ -172,6 +174,9 @@ fn approval(event: &Event) -> (Kind, Value) {
         Event::ApprovalConsumed { turn, receipt } => {
             (Kind::ApprovalUsed, json!({"turn": turn, "receipt": receipt}))
         }
+        Event::ReceiptVoided { receipt, reason } => {
+            (Kind::ApprovalVoided, json!({"receipt": receipt, "reason": reason}))
+        }
         Event::ApprovalExpired { proposal } => (Kind::ApprovalExpired, json!({"proposal": proposal})),
         other => ending(other),
     }
@@ -209,7 +214,8 @@ fn decided(made: &CallDecided) -> Vec<Told> {
         CallOutcome::Denied(denial) => data["denial"] = denial_of(denial),
         CallOutcome::Held(held) => data["capability"] = json!(held.capability),
         CallOutcome::OverLimit(limit) => data["limit"] = json!(limit),
-        CallOutcome::Perform | CallOutcome::Replayed(_) | CallOutcome::Ends(_) => {}
+        CallOutcome::Ends { instead, .. } => data["instead"] = json!(instead),
+        CallOutcome::Perform | CallOutcome::Replayed(_) => {}
     }
     let mut told = vec![Told { kind: Kind::ToolDecided, data }];
     if let (CallOutcome::Perform, ToolCall::RunNamedGate { gate_id, .. }) = (&made.outcome, &made.call) {

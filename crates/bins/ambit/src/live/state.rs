@@ -150,7 +150,7 @@ impl Decided {
                 (Verdict::NeedsApproval, format!("{} by {}: {}", held.capability, rules(), facts()))
             }
             CallOutcome::Replayed(_) => (Verdict::Repeated, "the original effect is the answer".to_owned()),
-            CallOutcome::Ends(_) => {
+            CallOutcome::Ends { .. } => {
                 (Verdict::Denied, format!("by {}, which ends the run: {}", rules(), facts()))
             }
             CallOutcome::OverLimit(limit) => (Verdict::OverLimit, limit.to_string()),

@@ -46,6 +46,16 @@ pub(crate) async fn run(context: &Context, verb: BlueprintVerb) -> Result<Answer
                 json!({"approved": true, "blueprint": name, "digest": digest}),
             ))
         }
+        BlueprintVerb::Withdraw { blueprint, digest, credential: named } => {
+            let services = context.open()?;
+            let credential = credential(context, &services, &named).await?;
+            let withdrawn = services.projects.withdraw(&context.scope, &blueprint, digest, &credential).await;
+            withdrawn.map_err(|error| Failure::of(error.code(), &error))?;
+            Ok(Answer::new(
+                format!("{blueprint} is approved no more in {} with the digest\n{digest}\n", context.scope),
+                json!({"approved": false, "blueprint": blueprint, "digest": digest}),
+            ))
+        }
         BlueprintVerb::Show { blueprint } => show(context, &blueprint).await,
     }
 }

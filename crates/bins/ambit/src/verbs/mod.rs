@@ -16,6 +16,7 @@ mod everyday;
 pub(crate) mod export;
 pub(crate) mod gate;
 mod goal;
+mod grants;
 pub(crate) mod image;
 mod import_git;
 mod init;
@@ -49,6 +50,7 @@ pub(crate) async fn dispatch(context: Context, verb: Verb) -> Result<Answer, Fai
     match verb {
         Verb::Init(arguments) => init::run(&context, arguments).await,
         Verb::Approver(verb) => approver::run(&context, verb).await,
+        Verb::Grants => grants::run(&context).await,
         Verb::Blueprint(verb) => blueprint::run(&context, verb).await,
         Verb::Profile(verb) => profile::run(verb),
         Verb::Catalog(verb) => catalog::run(&context, verb).await,

@@ -81,7 +81,10 @@ fn is_denial(record: &Record) -> bool {
         }
         Ok(event) => matches!(
             event,
-            Event::ProposalDenied { .. } | Event::LimitReached { .. } | Event::ApprovalExpired { .. }
+            Event::ProposalDenied { .. }
+                | Event::LimitReached { .. }
+                | Event::ApprovalExpired { .. }
+                | Event::ReceiptVoided { .. }
         ),
         Err(_) => false,
     }

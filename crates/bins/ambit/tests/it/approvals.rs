@@ -71,8 +71,8 @@ fn deceiving() -> String {
 }
 
 // proves E-H05
-// break crates/bins/ambit/src/question.rs: `barred(&mut page, &self.patch);` -> `page.push_str("  | as digested above");`
-// break crates/bins/ambit/src/question.rs: `barred(&mut page, fact);` -> `let _ = fact;`
+// break crates/control-plane/broker/src/view.rs: `for line in text.trim_end_matches('\n').split('\n') {` -> `for line in text.lines().take(1) {`
+// break crates/control-plane/broker/src/view.rs: `let _ = writeln!(page, "{QUOTED}{ascii}");` -> `let _ = ascii;`
 // break crates/bins/ambit/src/question.rs: `let _ = writeln!(page, "{QUOTED}{line}");` -> `let _ = writeln!(page, "{line}");`
 #[test]
 fn what_is_decided_about_is_seen_whole_and_cannot_pass_for_words_of_the_page() {
@@ -94,6 +94,9 @@ fn what_is_decided_about_is_seen_whole_and_cannot_pass_for_words_of_the_page() {
     let seen = project.show("asks");
     assert_eq!(seen["question"]["patch"], DEPENDENCY);
     assert_eq!(seen["question"]["patchDigest"], seen["approvals"][0]["content"]["subject"]);
+    assert_eq!(seen["question"]["viewDigest"], seen["approvals"][0]["content"]["view"]);
+    let view = seen["question"]["view"].as_str().unwrap();
+    assert_eq!(seen["question"]["viewDigest"], ambit_ids::Digest::of(view.as_bytes()).to_string());
     decide(&project, "deny", &proposal, &digest, "approver.key").well();
     driving.wait().unwrap();
     assert!(project.show("asks")["question"].is_null(), "nothing is asked any more");
@@ -239,4 +242,75 @@ fn a_credential_is_in_one_file_and_no_run_can_read_it() {
     project.start("seeks", &transcript(&format!("{PLAN}{}{GATE}", patch(FIX, "")), "finish")).well();
     assert!(!project.finds(key.trim()), "the credential is in the state");
     assert!(project.finds("Greet by name"), "what is kept can be found");
+}
+
+/// Entropy of this test, which no credential but its own is made of.
+struct Sevens;
+
+impl ambit_ports::runtime::Entropy for Sevens {
+    fn fill(&self, bytes: &mut [u8]) {
+        bytes.fill(7);
+    }
+}
+
+// proves E-H04
+// break crates/bins/ambit/src/credential.rs: `Some(sealed) => unsealed(context, &sealed).await,` -> `Some(sealed) => sealed.open("correct horse battery").ok_or_else(|| refused(CredentialError)),`
+#[test]
+fn a_process_of_the_same_user_that_reads_every_file_cannot_approve() {
+    let project = Project::new();
+    let mut words = project.start_words("alone", &asking());
+    words.push("--no-input".to_owned());
+    assert_eq!(project.ambit(&words).code, 6);
+    let (proposal, digest) = question(&project, "alone");
+    let key = std::fs::read_to_string(project.path("approver.key")).unwrap();
+    let open = ambit_projects::ApproverCredential::read(&key).unwrap();
+    project.write("sealed.key", &open.seal("correct horse battery", &Sevens));
+    let sealed = std::fs::read_to_string(project.path("sealed.key")).unwrap();
+    assert!(!sealed.contains(key.trim().rsplit('-').next().unwrap()), "the seed stands in it");
+
+    // Whoever runs it knows the passphrase, and has no terminal to type it at.
+    let typed = ["--credential-file", "sealed.key"];
+    let refused = project.ambit([&["approve", &proposal, "--digest", &digest], &typed[..]].concat());
+    assert!(refused.code == 11 && refused.err.contains("CREDENTIAL_REFUSED"), "{refused:?}");
+    assert!(refused.err.contains("is sealed, and its passphrase is typed"), "{}", refused.err);
+    let mut piped = project
+        .command(["approve", &proposal, "--digest", &digest, "--credential-file", "sealed.key"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    use std::io::Write as _;
+    let _ = piped.stdin.take().unwrap().write_all(b"correct horse battery\n");
+    let piped = Answered::of(piped.wait_with_output().unwrap());
+    assert!(piped.code == 11 && piped.err.contains("CREDENTIAL_REFUSED"), "{piped:?}");
+    assert_eq!(project.show("alone")["awaiting"], "person", "nobody decided");
+    // With the open credential the same is a decision.
+    decide(&project, "approve", &proposal, &digest, "approver.key").well();
+    assert_eq!(project.show("alone")["decision"]["decision"], "approved");
+}
+
+// proves E-N02 E-H03
+// break crates/domain/evidence/src/project.rs: `self.approvers.get(id).filter(|_| !self.revoked.contains(id))` -> `self.approvers.get(id)`
+#[test]
+fn who_was_revoked_approves_nothing_and_whoever_else_may_still_does() {
+    let project = Project::new();
+    let mut words = project.start_words("alone", &asking());
+    words.push("--no-input".to_owned());
+    assert_eq!(project.ambit(&words).code, 6);
+    let (proposal, digest) = question(&project, "alone");
+    let own = ["--credential-file", "approver.key"];
+    project.ambit([&["approver", "add", "--name", "bob", "--out", "bob.key"], &own[..]].concat()).well();
+    decide(&project, "approve", &proposal, &digest, "approver.key").well();
+    project.ambit(["approver", "revoke", "ada", "--credential-file", "bob.key"]).well();
+    // What ada decided and no run has taken yet counts no more.
+    assert_eq!(project.show("alone")["awaiting"], "person");
+    let refused = decide(&project, "approve", &proposal, &digest, "approver.key");
+    assert!(refused.code == 11 && refused.err.contains("CREDENTIAL_REFUSED"), "{refused:?}");
+    let first = project.ambit(["approver", "init", "--name", "eve", "--out", "eve.key"]);
+    assert!(first.code == 2 && first.err.contains("APPROVER_EXISTS"), "{first:?}");
+    decide(&project, "approve", &proposal, &digest, "bob.key").well();
+    project.ambit(["run", "resume", "alone", "--agent", "alone.agent.yaml", "--quiet"]).well();
+    assert!(project.show("alone")["changedFiles"].to_string().contains("requirements.txt"));
+    project.ambit(["trace", "verify", "alone"]).well();
 }

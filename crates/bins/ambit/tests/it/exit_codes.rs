@@ -49,6 +49,13 @@ const ABSENT: &[Wrong] = &[
     (&["approve", "prop_0123456789abcdef", "--digest", DIGEST], 11, "PROPOSAL_NOT_FOUND"),
     (&["deny", "prop_0123456789abcdef", "--digest", DIGEST], 11, "PROPOSAL_NOT_FOUND"),
     (&["blueprint", "show", "none"], 11, "BLUEPRINT_NOT_FOUND"),
+    (
+        &["blueprint", "withdraw", "none", "--digest", DIGEST, "--credential-file", KEY],
+        4,
+        "BLUEPRINT_NOT_APPROVED",
+    ),
+    (&["approver", "revoke", "nobody", "--credential-file", KEY], 11, "APPROVER_UNKNOWN"),
+    (&["approver", "seal", "none.key"], 2, "USAGE_FILE_UNREADABLE"),
     (&["catalog", "show", "none"], 11, "GATE_NOT_FOUND"),
     (&["catalog", "pin", "catalog.yaml", "--image", "none"], 11, "IMAGE_NOT_FOUND"),
     (&["image", "capture", "--name", "more", "no-such-tool"], 9, "IMAGE_TOOL_MISSING"),
@@ -177,6 +184,13 @@ const UNFIT: &[Wrong] = &[
     (&["revision", "export", "rev-0", "--as", "bundle", "--out", "-"], 2, "USAGE_VALUE"),
     (&["revision", "export", "rev-0", "--as", "mail", "--out", "out", "--branch", "x"], 2, "USAGE_VALUE"),
     (&["approver", "init", "--name", "ada"], 2, "APPROVER_EXISTS"),
+    (
+        &["approver", "add", "--name", "ada", "--out", "ada.key", "--credential-file", KEY],
+        2,
+        "APPROVER_EXISTS",
+    ),
+    (&["approver", "add", "--name", "bob", "--out", "bob.key"], 11, "CREDENTIAL_REFUSED"),
+    (&["approver", "seal", KEY], 11, "CREDENTIAL_REFUSED"),
     (&["run", "revise", "first", "wish", "--case", "AC-9"], 2, "REQUEST_REFUSED"),
     (&["blueprint", "approve", "blueprint.yaml"], 11, "CREDENTIAL_REFUSED"),
     (
@@ -287,6 +301,7 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
         "schema list",
         "completion",
         "doctor",
+        "grants",
         "lab",
         "smoke",
     ];

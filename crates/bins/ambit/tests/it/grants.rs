@@ -2,7 +2,72 @@
 
 use std::collections::BTreeSet;
 
-use crate::rig::{DEPENDENCY, PLAN, Project, diligent, patch, transcript};
+use serde_json::Value;
+
+use crate::rig::{DEPENDENCY, FIX, GATE, PLAN, Project, diligent, patch, transcript};
+
+/// The grants of a plane, each as its kind and its holder.
+fn of_plane(project: &Project, plane: &str) -> BTreeSet<String> {
+    let listed = project.ambit(["grants", "--json"]).well().json();
+    let text = |grant: &Value, member: &str| {
+        assert_eq!(grant["plane"], plane, "{grant}");
+        grant[member].as_str().unwrap().to_owned()
+    };
+    let grants = listed["planes"][plane].as_array().unwrap().iter();
+    grants.map(|grant| format!("{} of {}", text(grant, "kind"), text(grant, "holder"))).collect()
+}
+
+// proves E-N01 E-N02 E-N03
+// break crates/control-plane/orchestrator/src/view/grants.rs: `if let Some(held) = sandbox {` -> `if let Some(held) = sandbox.filter(|_| false) {`
+// break crates/domain/evidence/src/project.rs: `self.approved.remove(&(blueprint.clone(), *digest));` -> `self.approved.clear(); self.revoked.extend(self.approvers.keys().cloned());`
+#[test]
+fn every_grant_names_its_plane_and_one_that_is_revoked_takes_no_other_along() {
+    let project = Project::new();
+    let blueprint = |project: &Project| {
+        let shown = project.ambit(["blueprint", "show", "greeter", "--json"]).well().json();
+        shown["digest"].as_str().unwrap().to_owned()
+    };
+    let scope = format!("blueprint.start of acme/{}", project.name);
+    let own = ["--credential-file", "approver.key"];
+    project.ambit([&["approver", "add", "--name", "bob", "--out", "bob.key"], &own[..]].concat()).well();
+    let all =
+        BTreeSet::from(["approver.decide of ada".into(), "approver.decide of bob".into(), scope.clone()]);
+    assert_eq!(of_plane(&project, "control-plane"), all);
+    for (plane, why) in [
+        ("generated-application", "membership of the project opens no application"),
+        ("connector-source", "nor a connector"),
+        ("hosted-runtime", "and nobody holds a sandbox"),
+    ] {
+        assert_eq!(of_plane(&project, plane), BTreeSet::new(), "{why}");
+    }
+    // A run that works holds its sandbox, and by that nothing in another plane.
+    project.write("app/check.sh", "sleep 600\n");
+    let agent = transcript(&format!("{PLAN}{}{GATE}", patch(FIX, "")), "finish");
+    let mut driving = project.spawn(project.start_words("works", &agent));
+    let seen = project.until("works", |run| run["phase"] == "checking");
+    let holder = format!("sandbox.execute of {}", seen["run"].as_str().unwrap());
+    assert_eq!(of_plane(&project, "hosted-runtime"), BTreeSet::from([holder]));
+    for plane in ["generated-application", "connector-source"] {
+        assert_eq!(of_plane(&project, plane), BTreeSet::new());
+    }
+    assert_eq!(of_plane(&project, "control-plane"), all);
+    // Each is revoked by itself, and the others stand.
+    let digest = blueprint(&project);
+    let words = ["blueprint", "withdraw", "greeter", "--digest", &digest];
+    project.ambit([&words[..], &own[..]].concat()).well();
+    let approvers = BTreeSet::from(["approver.decide of ada".into(), "approver.decide of bob".into()]);
+    assert_eq!(of_plane(&project, "control-plane"), approvers);
+    assert_eq!(of_plane(&project, "hosted-runtime").len(), 1, "the run goes on");
+    let refused = project.start("late", &diligent("finish"));
+    assert!(refused.code == 4 && refused.err.contains("BLUEPRINT_NOT_APPROVED"), "{refused:?}");
+    project.ambit([&["approver", "revoke", "bob"], &own[..]].concat()).well();
+    assert_eq!(of_plane(&project, "control-plane"), BTreeSet::from(["approver.decide of ada".into()]));
+    project.ambit(["run", "cancel", "works"]).well();
+    driving.wait().unwrap();
+    assert_eq!(of_plane(&project, "hosted-runtime"), BTreeSet::new());
+    assert_eq!(of_plane(&project, "control-plane"), BTreeSet::from(["approver.decide of ada".into()]));
+    project.ambit(["trace", "verify"]).well();
+}
 
 // proves E-G05 E-A17
 // break crates/mechanisms/probes/src/manifest.rs: `preview: Preview::Disabled,` -> `preview: Preview::Authenticated,`

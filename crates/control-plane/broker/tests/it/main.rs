@@ -9,3 +9,4 @@ mod bench;
 mod guarding;
 mod performing;
 mod reading;
+mod viewing;

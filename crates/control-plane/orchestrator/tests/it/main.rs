@@ -20,6 +20,7 @@ mod policies;
 mod refusals;
 mod replays;
 mod retries;
+mod revocations;
 mod sandbox_faults;
 mod sandboxes;
 mod starts;

@@ -61,7 +61,7 @@ fn only_the_credential_of_the_approver_approves() {
 }
 
 // proves E-A05 E-A01
-// break crates/domain/evidence/src/project.rs: `if self.approvers.get(approver).is_some_and(|key| key.verifies_hex(&message, signature)) {` -> `if self.approvers.get(approver).is_some() && message.len() > signature.len() / 1000 {`
+// break crates/domain/evidence/src/project.rs: `self.may_approve(approver).is_some_and(|key| key.verifies_hex(message, signature))` -> `self.may_approve(approver).is_some() && message.len() > signature.len() / 1000`
 #[test]
 fn an_approval_that_was_written_past_the_service_does_not_count() {
     simulate(async {

@@ -5,6 +5,7 @@ use ambit_ids::{
     RevisionId, RuleId, StepId, UnixMs,
 };
 use ambit_policy::Capability;
+use ambit_run::VoidReason;
 use serde::{Deserialize, Serialize};
 
 use super::call::{CallV1, DenialV1};
@@ -75,6 +76,8 @@ pub enum RunBody {
     ApprovalConsumed { turn: u32, receipt: ReceiptId },
     #[serde(rename = "approval.voided")]
     ApprovalVoided { proposal: ProposalId },
+    #[serde(rename = "receipt.voided")]
+    ReceiptVoided { receipt: ReceiptId, reason: VoidReason },
     #[serde(rename = "budget.exhausted")]
     BudgetExhausted { limit: String },
     #[serde(rename = "cancel.requested")]
@@ -151,6 +154,7 @@ impl RunBody {
             Self::ApprovalDecided { .. } => "approval.decided",
             Self::ApprovalConsumed { .. } => "approval.consumed",
             Self::ApprovalVoided { .. } => "approval.voided",
+            Self::ReceiptVoided { .. } => "receipt.voided",
             Self::BudgetExhausted { .. } => "budget.exhausted",
             Self::CancelRequested { .. } => "cancel.requested",
             Self::RunStopping { .. } => "run.stopping",

@@ -61,11 +61,23 @@ pub enum EffectV1 {
 #[expect(missing_docs, reason = "each is the outcome of the same name")]
 pub enum OutcomeV1 {
     Perform,
-    Denied { denial: DenialV1 },
-    Held { proposal: Box<HeldProposal> },
-    Replayed { observation: Box<ObservationV1> },
-    Ends { rules: Vec<RuleId> },
-    OverLimit { limit: String },
+    Denied {
+        denial: DenialV1,
+    },
+    Held {
+        proposal: Box<HeldProposal>,
+    },
+    Replayed {
+        observation: Box<ObservationV1>,
+    },
+    Ends {
+        rules: Vec<RuleId>,
+        #[serde(skip_serializing_if = "String::is_empty", default)]
+        instead: String,
+    },
+    OverLimit {
+        limit: String,
+    },
 }
 
 /// A denial.
@@ -187,7 +199,9 @@ impl From<&CallOutcome> for OutcomeV1 {
             CallOutcome::Replayed(observation) => {
                 Self::Replayed { observation: Box::new(observation.as_ref().into()) }
             }
-            CallOutcome::Ends(rules) => Self::Ends { rules: rules.clone() },
+            CallOutcome::Ends { rules, instead } => {
+                Self::Ends { rules: rules.clone(), instead: instead.clone() }
+            }
             CallOutcome::OverLimit(limit) => Self::OverLimit { limit: limit.as_str().to_owned() },
         }
     }
@@ -202,7 +216,7 @@ impl TryFrom<OutcomeV1> for CallOutcome {
             OutcomeV1::Denied { denial } => Self::Denied(denial.try_into()?),
             OutcomeV1::Held { proposal } => Self::Held(proposal),
             OutcomeV1::Replayed { observation } => Self::Replayed(Box::new((*observation).into())),
-            OutcomeV1::Ends { rules } => Self::Ends(rules),
+            OutcomeV1::Ends { rules, instead } => Self::Ends { rules, instead },
             OutcomeV1::OverLimit { limit } => Self::OverLimit(read_limit(&limit)?),
         })
     }

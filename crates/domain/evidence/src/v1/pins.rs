@@ -63,6 +63,7 @@ pub enum RulesV1 {
     #[default]
     First,
     Repeats,
+    Consent,
     Guarded,
 }
 
@@ -150,6 +151,7 @@ impl From<&Pins> for PinsV1 {
             rules: match pins.rules {
                 Rules::First => RulesV1::First,
                 Rules::Repeats => RulesV1::Repeats,
+                Rules::Consent => RulesV1::Consent,
                 Rules::Guarded => RulesV1::Guarded,
             },
         }
@@ -193,6 +195,7 @@ impl PinsV1 {
             rules: match self.rules {
                 RulesV1::First => Rules::First,
                 RulesV1::Repeats => Rules::Repeats,
+                RulesV1::Consent => Rules::Consent,
                 RulesV1::Guarded => Rules::Guarded,
             },
         }

@@ -37,6 +37,40 @@ pub enum ProjectBody {
         /// The Ed25519 signature of the approver over the approval, in hexadecimal digits.
         signature: String,
     },
+    /// Somebody else may approve from now on, as somebody who may says.
+    #[serde(rename = "approver.added")]
+    ApproverAdded {
+        /// The name.
+        approver: ApproverId,
+        /// The Ed25519 public key in hexadecimal digits.
+        public_key: String,
+        /// Who says so.
+        by: ApproverId,
+        /// The Ed25519 signature of who says so, in hexadecimal digits.
+        signature: String,
+    },
+    /// Somebody may approve no more. The name is never given again.
+    #[serde(rename = "approver.revoked")]
+    ApproverRevoked {
+        /// The name.
+        approver: ApproverId,
+        /// Who says so.
+        by: ApproverId,
+        /// The Ed25519 signature of who says so, in hexadecimal digits.
+        signature: String,
+    },
+    /// A blueprint is approved no more: no further run is pinned to this digest.
+    #[serde(rename = "blueprint.withdrawn")]
+    BlueprintWithdrawn {
+        /// The blueprint.
+        blueprint: BlueprintId,
+        /// The digest of its canonical bytes.
+        digest: Digest,
+        /// Who withdrew.
+        approver: ApproverId,
+        /// The Ed25519 signature of who withdrew, in hexadecimal digits.
+        signature: String,
+    },
     /// A tree became the first or next revision without a run.
     #[serde(rename = "revision.imported")]
     RevisionImported {
@@ -102,6 +136,9 @@ impl ProjectBody {
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::ApproverRegistered { .. } => "approver.registered",
+            Self::ApproverAdded { .. } => "approver.added",
+            Self::ApproverRevoked { .. } => "approver.revoked",
+            Self::BlueprintWithdrawn { .. } => "blueprint.withdrawn",
             Self::DocumentRegistered { .. } => "document.registered",
             Self::BlueprintApproved { .. } => "blueprint.approved",
             Self::RevisionImported { .. } => "revision.imported",

@@ -129,6 +129,7 @@ fn read_rest(body: RunBody) -> Result<Event, ReadError> {
         },
         RunBody::ApprovalConsumed { turn, receipt } => Event::ApprovalConsumed { turn, receipt },
         RunBody::ApprovalVoided { proposal } => Event::ApprovalExpired { proposal },
+        RunBody::ReceiptVoided { receipt, reason } => Event::ReceiptVoided { receipt, reason },
         RunBody::BudgetExhausted { limit } => Event::LimitReached { limit: read_limit(&limit)? },
         RunBody::CancelRequested { by } => Event::CancelRequested { by },
         RunBody::RunStopping { reason } => Event::Stopping { reason: reason.try_into()? },

@@ -54,6 +54,9 @@ impl From<&Event> for RunBody {
                 Self::ApprovalConsumed { turn: *turn, receipt: receipt.clone() }
             }
             Event::ApprovalExpired { proposal } => Self::ApprovalVoided { proposal: proposal.clone() },
+            Event::ReceiptVoided { receipt, reason } => {
+                Self::ReceiptVoided { receipt: receipt.clone(), reason: *reason }
+            }
             Event::LimitReached { limit } => Self::BudgetExhausted { limit: limit.as_str().to_owned() },
             Event::CancelRequested { by } => Self::CancelRequested { by: by.clone() },
             Event::Stopping { reason } => Self::RunStopping { reason: reason.into() },

@@ -19,7 +19,7 @@ use ambit_run::{
     Accountability, AgentPin, Amounts, AppliedPatch, ApprovalDecision, ApprovalVerdict, BlueprintPin,
     CallDecided, CallOutcome, ChargeBasis, Denial, DenialCode, Event, GatePin, GateRecord, HeldProposal,
     Limit, Limits, Observation, Phase, Pins, Plan, PlanStep, ProfilePin, RequestPin, RevisionPin, Rollback,
-    Rules, SandboxHeld, StopReason, ToolCall,
+    Rules, SandboxHeld, StopReason, ToolCall, VoidReason,
 };
 
 pub(crate) fn digest(text: &str) -> Digest {
@@ -155,7 +155,8 @@ fn weakened() -> Event {
         patch: digest("patch"),
         patch_bytes: ByteCount::new(300),
     };
-    let ends = CallOutcome::Ends(vec!["forbid-weakened-test".parse().unwrap()]);
+    let ends =
+        CallOutcome::Ends { rules: vec!["forbid-weakened-test".parse().unwrap()], instead: String::new() };
     let mut event = decided(call, Verdict::Deny(DenialKind::Terminating), ends);
     if let Event::CallDecided(decided) = &mut event {
         let place = Weakening {
@@ -189,6 +190,7 @@ fn patch_calls(revision_id: RevisionId) -> [Event; 4] {
         expected_effect: digest("tree-1"),
         evidence: vec![digest("artifact")],
         rollback: Rollback::CancelRun,
+        view: None,
     };
     let needs = Verdict::NeedsApproval(Capability::DependencyAdd);
     [
@@ -202,7 +204,7 @@ fn patch_calls(revision_id: RevisionId) -> [Event; 4] {
         decided(
             patch_call,
             Verdict::Deny(DenialKind::Terminating),
-            CallOutcome::Ends(vec!["patch.protected".parse().unwrap()]),
+            CallOutcome::Ends { rules: vec!["patch.protected".parse().unwrap()], instead: String::new() },
         ),
     ]
 }
@@ -285,6 +287,35 @@ fn observations() -> Vec<Event> {
         Observation::Unknown,
     ];
     seen.into_iter().map(|observation| Event::CallObserved { turn: 3, observation }).collect()
+}
+
+/// What records hold since a receipt ends with what it was given for, and since ends of runs say what is possible instead.
+fn consents() -> Vec<Event> {
+    let revision_id = RevisionId::new(1);
+    let call = ToolCall::ApplyProjectPatch {
+        revision_id,
+        expected_base_sha: digest("tree-0"),
+        patch: digest("patch"),
+        patch_bytes: ByteCount::new(300),
+    };
+    let mut events = patch_calls(revision_id);
+    if let Event::CallDecided(decided) = &mut events[1]
+        && let CallOutcome::Held(held) = &mut decided.outcome
+    {
+        held.view = Some(digest("view"));
+    }
+    let [_, held, ..] = events;
+    let rules = vec!["patch.protected".parse().unwrap()];
+    let ends = CallOutcome::Ends { rules, instead: "change the code under test".to_owned() };
+    let voided = VoidReason::ALL
+        .iter()
+        .map(|reason| Event::ReceiptVoided { receipt: "apr_000001".parse().unwrap(), reason: *reason });
+    let pins = Pins { rules: Rules::Consent, ..pins() };
+    let admitted = Event::Admitted { pins: Box::new(pins), at: UnixMs::new(1_795_996_799_999) };
+    let mut events = vec![held, decided(call, Verdict::Deny(DenialKind::Terminating), ends)];
+    events.extend(voided);
+    events.push(admitted);
+    events
 }
 
 fn endings() -> Vec<Event> {
@@ -415,7 +446,8 @@ fn first_events() -> Vec<Event> {
     ];
     events.extend([ApprovalVerdict::Approved, ApprovalVerdict::Rejected].map(approval_decided));
     for was_plan in [true, false] {
-        let denial = Denial::new(DenialCode::AnswerMalformed, "prose");
+        // Records from before every denial said what is possible instead.
+        let denial = Denial { instead: String::new(), ..Denial::new(DenialCode::AnswerMalformed, "prose") };
         events.push(Event::ProposalDenied { turn: 2, answer: digest("answer"), was_plan, denial });
     }
     for preview_ready in [true, false] {
@@ -429,6 +461,7 @@ fn first_events() -> Vec<Event> {
     events.extend(observations());
     events.extend(endings());
     events.push(weakened());
+    events.extend(consents());
     assert!(events.iter().any(|event| matches!(event, Event::Ended { phase: Phase::Cancelled, .. })));
     events
 }
@@ -475,6 +508,23 @@ pub(crate) fn project_bodies() -> Vec<ProjectBody> {
             last_seq: 41,
             leaf: digest("leaf"),
             phase: "completed".to_owned(),
+        },
+        ProjectBody::ApproverAdded {
+            approver: "bob".parse().unwrap(),
+            public_key: "22".repeat(32),
+            by: "ada".parse().unwrap(),
+            signature: "33".repeat(64),
+        },
+        ProjectBody::ApproverRevoked {
+            approver: "ada".parse().unwrap(),
+            by: "bob".parse().unwrap(),
+            signature: "44".repeat(64),
+        },
+        ProjectBody::BlueprintWithdrawn {
+            blueprint: "bp-1".parse().unwrap(),
+            digest: digest("bp-1"),
+            approver: "bob".parse().unwrap(),
+            signature: "55".repeat(64),
         },
     ]
 }

@@ -1,5 +1,6 @@
 use ambit_ids::UnixMs;
 
+use super::consent;
 use crate::command::Refusal;
 use crate::event::{ChargeBasis, Event};
 use crate::evolve::evolve;
@@ -41,7 +42,9 @@ impl Draft {
     /// Ends the run, with a turn that is still open charged at its reservation.
     pub(super) fn stop(&mut self, reason: StopReason) {
         self.settle_open_turn();
+        let why = reason.clone();
         self.push(Event::Stopping { reason });
+        consent::run_ends(self, &why);
     }
 
     pub(super) fn stop_at(&mut self, limit: Limit) {

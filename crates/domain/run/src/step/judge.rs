@@ -3,12 +3,13 @@ use std::collections::BTreeSet;
 use ambit_ids::{Digest, GateId, IdempotencyKey, ProposalId, RevisionId, StepId, UnixMs};
 use ambit_policy::{Capability, DenialKind, SideEffect, Verdict};
 
-use super::repeated;
+use super::{consent, repeated};
 use crate::Limit;
 use crate::acceptance::current_gate;
 use crate::approvals::{HeldProposal, Rollback};
 use crate::call::ToolCall;
 use crate::command::{AssessedCall, Finding, PatchFinding};
+use crate::consent::Inspection;
 use crate::denial::{Denial, DenialCode};
 use crate::event::{CallOutcome, Observation};
 use crate::gate_book::GateStatus;
@@ -44,7 +45,11 @@ pub(super) fn judge(dossier: &Dossier, assessed: &AssessedCall, at: UnixMs) -> J
 fn judge_anew(dossier: &Dossier, assessed: &AssessedCall, at: UnixMs) -> Judgement {
     let decision = &assessed.decision;
     if decision.verdict == Verdict::Deny(DenialKind::Terminating) {
-        return Judgement::without_effect(CallOutcome::Ends(decision.rules.clone()));
+        // What is possible instead is told of an end since what a consent needs is.
+        let tells = dossier.pins.rules >= Rules::Consent;
+        let denial = Denial::new(DenialCode::PolicyDenied, "").instead(assessed.instead.clone());
+        let instead = if tells { denial.instead } else { String::new() };
+        return Judgement::without_effect(CallOutcome::Ends { rules: decision.rules.clone(), instead });
     }
     match fits(dossier, assessed) {
         Fit::Denied(denial) => return Judgement::without_effect(CallOutcome::Denied(denial)),
@@ -60,10 +65,14 @@ fn judge_anew(dossier: &Dossier, assessed: &AssessedCall, at: UnixMs) -> Judgeme
             return Judgement::without_effect(CallOutcome::Denied(denial));
         }
         Verdict::NeedsApproval(capability) => {
-            let held = hold(dossier, assessed, capability);
-            return Judgement::without_effect(CallOutcome::Held(Box::new(held)));
+            let outcome = hold(dossier, assessed, capability)
+                .map_or_else(CallOutcome::Denied, |held| CallOutcome::Held(Box::new(held)));
+            return Judgement::without_effect(outcome);
         }
         Verdict::Allow => {}
+    }
+    if let Err(denial) = consent::still_counts(dossier, assessed, at) {
+        return Judgement::without_effect(CallOutcome::Denied(denial));
     }
     let reserved = reservation(dossier, &assessed.call);
     match limits(dossier, assessed, &reserved, at) {
@@ -258,7 +267,18 @@ fn fits_approval(dossier: &Dossier, proposal: &ProposalId, capability: Capabilit
     Ok(())
 }
 
-fn hold(dossier: &Dossier, assessed: &AssessedCall, capability: Capability) -> HeldProposal {
+/// Holds a call back for a person, who must be able to see all of it.
+fn hold(dossier: &Dossier, assessed: &AssessedCall, capability: Capability) -> Result<HeldProposal, Denial> {
+    let view = match &assessed.inspection {
+        _ if dossier.pins.rules < Rules::Consent => None,
+        Inspection::Whole(view) => Some(*view),
+        Inspection::Impossible(reasons) => {
+            let words: Vec<&str> = reasons.iter().map(|reason| reason.as_str()).collect();
+            let detail =
+                format!("{capability} needs an approval, and nobody can see all of it: {}", words.join(", "));
+            return Err(Denial::new(DenialCode::ProposalUninspectable, detail).by(&assessed.decision.rules));
+        }
+    };
     let (subject, expected_effect) = match (&assessed.call, &assessed.finding) {
         (ToolCall::ApplyProjectPatch { patch, .. }, Finding::Patch(PatchFinding { tree, .. })) => {
             (*patch, *tree)
@@ -273,7 +293,7 @@ fn hold(dossier: &Dossier, assessed: &AssessedCall, capability: Capability) -> H
         .map(|record| record.artifact)
         .collect();
     newest.sort();
-    HeldProposal {
+    Ok(HeldProposal {
         scope: dossier.pins.scope.clone(),
         run: dossier.pins.run.clone(),
         policy: dossier.pins.policy,
@@ -284,7 +304,8 @@ fn hold(dossier: &Dossier, assessed: &AssessedCall, capability: Capability) -> H
         expected_effect,
         evidence: newest,
         rollback: Rollback::CancelRun,
-    }
+        view,
+    })
 }
 
 /// What the effect of a call reserves before it happens.

@@ -1,6 +1,7 @@
 //! What follows from a command. One file per family of commands; the table says which states take which at all.
 
 mod closing;
+mod consent;
 mod draft;
 mod judge;
 mod observe;
@@ -39,6 +40,7 @@ pub fn step(state: &State, at: UnixMs, command: Command) -> Result<Vec<Event>, R
         Command::ObserveHidden(record) => observe::hidden(&mut draft, record)?,
         Command::HiddenCheckFailed { gate, code } => observe::hidden_failed(&mut draft, &gate, code)?,
         Command::DecideApproval(decision) => observe::approval_decided(&mut draft, decision)?,
+        Command::RevokeApprover { approver } => consent::approver_revoked(&mut draft, &approver)?,
         Command::Cancel { by } => start::cancel(&mut draft, by),
         Command::Tick => start::tick(&mut draft)?,
         Command::Recover => start::recover(&mut draft),

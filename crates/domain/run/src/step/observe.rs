@@ -1,7 +1,7 @@
 use ambit_ids::{DurationMs, GateId};
 
 use super::draft::Draft;
-use super::start;
+use super::{consent, start};
 use crate::acceptance::{Acceptance, acceptance};
 use crate::approvals::ApprovalDecision;
 use crate::bounds::APPROVAL_MS;
@@ -30,6 +30,7 @@ pub(super) fn observed(draft: &mut Draft, turn: u32, observation: Observation) -
         if fits { observation } else { Observation::Failed { code: "OBSERVATION_MISMATCH".to_owned() } };
     draft.push(Event::CallObserved { turn, observation: observation.clone() });
     if !closing {
+        consent::base_moved(draft);
         go_on(draft, &observation, fits)?;
     }
     Ok(())

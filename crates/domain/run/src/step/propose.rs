@@ -2,7 +2,7 @@ use ambit_ids::{MicroUsd, limits};
 use ambit_policy::Fact;
 
 use super::draft::Draft;
-use super::judge;
+use super::{consent, judge};
 use crate::approvals::proposal_id;
 use crate::bounds::APPROVAL_MS;
 use crate::call::ToolCall;
@@ -69,6 +69,7 @@ fn settle(draft: &mut Draft, turn: u32, cost: Option<MicroUsd>) -> Result<(), Re
 }
 
 fn call(draft: &mut Draft, turn: u32, assessed: AssessedCall) -> Result<(), Refusal> {
+    consent::before_use(draft);
     let judgement = judge::judge(draft.dossier()?, &assessed, draft.at);
     let performs = judgement.outcome == CallOutcome::Perform;
     if performs {
@@ -99,7 +100,7 @@ fn call(draft: &mut Draft, turn: u32, assessed: AssessedCall) -> Result<(), Refu
             }
         }
         CallOutcome::Denied(_) | CallOutcome::Held(_) | CallOutcome::Replayed(_) => draft.open_next_turn(),
-        CallOutcome::Ends(rules) => draft.stop(StopReason::PolicyDenied(rules)),
+        CallOutcome::Ends { rules, .. } => draft.stop(StopReason::PolicyDenied(rules)),
         CallOutcome::OverLimit(limit) => draft.stop_at(limit),
     }
     Ok(())

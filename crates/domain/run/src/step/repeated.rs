@@ -37,6 +37,7 @@ const fn is_about_the_call_alone(code: DenialCode) -> bool {
             | DenialCode::StepUnknown
             | DenialCode::HypothesisMissing
             | DenialCode::ProposalRepeated
+            | DenialCode::ApprovalVoid
     )
 }
 

@@ -1,5 +1,6 @@
 use ambit_ids::Incarnation;
 
+use super::consent;
 use super::draft::Draft;
 use crate::StopReason;
 use crate::bounds::SANDBOX_ALLOCATIONS;
@@ -38,6 +39,7 @@ pub(super) fn lost(draft: &mut Draft, incarnation: Incarnation) -> Result<(), Re
     }
     let exhausted = open.dossier.allocations >= SANDBOX_ALLOCATIONS;
     draft.push(Event::SandboxLost { incarnation });
+    consent::lease_replaced(draft);
     if exhausted {
         draft.stop(StopReason::InfrastructureFailure("SANDBOX_GONE".to_owned()));
     }

@@ -1,10 +1,11 @@
 use ambit_policy::{SideEffect, ToolName};
 
+use super::consent;
 use super::draft::Draft;
-use crate::bounds::SANDBOX_ALLOCATIONS;
+use crate::bounds::{APPROVAL_MS, SANDBOX_ALLOCATIONS};
 use crate::command::Refusal;
 use crate::event::{Event, Observation};
-use crate::pins::Pins;
+use crate::pins::{Pins, Rules};
 use crate::state::{Stage, State};
 use crate::{Limit, StopReason};
 
@@ -36,11 +37,14 @@ pub(super) fn tick(draft: &mut Draft) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Ends the run if it waits for an approval whose time is over.
+/// Ends the run if it waits for an approval whose time is over. A moment before the question was asked is out of its time
+/// too: a clock that is put back must not make it longer.
 pub(super) fn expire_approval(draft: &mut Draft) -> bool {
     let State::Open(open) = &draft.state else { return false };
     let Stage::Approval { pending, .. } = &open.stage else { return false };
-    if draft.at < pending.expires {
+    let asked = pending.expires.get().saturating_sub(APPROVAL_MS.get());
+    let is_before = open.dossier.pins.rules >= Rules::Consent && draft.at.get() < asked;
+    if draft.at < pending.expires && !is_before {
         return false;
     }
     let proposal = pending.proposal.clone();
@@ -58,6 +62,7 @@ pub(super) fn recover(draft: &mut Draft) {
         let exhausted = lost.is_some() && open.dossier.allocations >= SANDBOX_ALLOCATIONS;
         if let Some(incarnation) = lost {
             draft.push(Event::SandboxLost { incarnation });
+            consent::lease_replaced(draft);
         }
         if exhausted {
             draft.stop(StopReason::InfrastructureFailure("SANDBOX_GONE".to_owned()));

@@ -83,7 +83,7 @@ fn a_proposal_holds_the_exact_patch_target_effect_evidence_and_rollback() {
 }
 
 // proves E-H01 E-H02
-// break crates/domain/run/src/step/judge.rs: `return Judgement::without_effect(CallOutcome::Held(Box::new(held)));` -> `let _ = held;`
+// break crates/domain/run/src/step/judge.rs: `return Judgement::without_effect(outcome);` -> `let _ = outcome;`
 #[test]
 fn a_held_call_has_no_effect_and_the_run_waits_for_a_person() {
     let (world, ..) = waiting();
@@ -94,7 +94,7 @@ fn a_held_call_has_no_effect_and_the_run_waits_for_a_person() {
 }
 
 // proves E-H03
-// break crates/domain/run/src/approvals.rs: `.find(|receipt| receipt.arguments == arguments && !receipt.consumed && now < receipt.expires)` -> `.find(|receipt| receipt.arguments == arguments && now < receipt.expires)`
+// break crates/domain/run/src/approvals.rs: `!self.consumed && self.void.is_none()` -> `self.void.is_none()`
 #[test]
 fn an_approval_is_for_one_exact_call_once_and_for_a_time() {
     let (mut world, ..) = waiting();
@@ -133,7 +133,7 @@ fn a_decision_counts_only_for_the_exact_question_and_only_once() {
 }
 
 // proves E-H07 E-C08
-// break crates/domain/run/src/step/start.rs: `if draft.at < pending.expires {` -> `if draft.at <= pending.expires {`
+// break crates/domain/run/src/step/start.rs: `if draft.at < pending.expires && !is_before {` -> `if draft.at <= pending.expires && !is_before {`
 #[test]
 fn an_approval_that_nobody_decides_ends_the_run_at_its_end() {
     let (mut world, ..) = waiting();

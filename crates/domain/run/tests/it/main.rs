@@ -6,6 +6,8 @@ mod approvals;
 mod budgets;
 mod cancellation;
 mod comparison;
+mod consent;
+mod denials;
 mod guarded;
 mod loop_order;
 mod recovery;

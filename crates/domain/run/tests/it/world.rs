@@ -330,6 +330,8 @@ fn assessed(call: ToolCall) -> AssessedCall {
         hypothesis: None,
         facts: Vec::new(),
         finding: Finding::Clear,
+        inspection: ambit_run::Inspection::Whole(digest("view")),
+        approval: None,
         decision: decision(Verdict::Allow),
         instead: String::new(),
     }

@@ -39,6 +39,39 @@ pub async fn one_of_many_claimers_wins<S: Store + StreamLeases + 'static>(open: 
     }
 }
 
+/// A commit that needs a key to be vacant is refused whole once somebody holds the key, and takes nothing itself.
+pub async fn a_key_that_must_be_vacant_is_looked_at_in_the_commit<S: Store>(open: &impl Fn(&str) -> S) {
+    let store = open("vacant keys");
+    let shop = scope("acme", "shop");
+    let stream = StreamId::Project(shop.clone());
+    let needing = |at: u64, text: &str| {
+        let mut commit = commit(&stream, at, None, &[text]);
+        commit.vacant = vec!["approver-revoked/ada".to_owned()];
+        commit
+    };
+    store.commit(needing(0, "a")).await.unwrap();
+    assert_eq!(store.claim(&shop, "approver-revoked/ada").await.unwrap(), None, "it is not taken by that");
+    store.commit(needing(1, "b")).await.unwrap();
+    // Of another project, or another key, it says nothing.
+    let site = StreamId::Project(scope("acme", "site"));
+    for (stream, at, key) in [(&site, 0, "approver-revoked/ada"), (&stream, 2, "approver-revoked/bob")] {
+        let mut taking = commit(stream, at, None, &["c"]);
+        taking.claims = vec![claim(key, "x")];
+        store.commit(taking).await.unwrap();
+    }
+    store.commit(needing(3, "d")).await.unwrap();
+    let mut taking = commit(&stream, 4, None, &["e"]);
+    taking.claims = vec![claim("approver-revoked/ada", "bob")];
+    store.commit(taking).await.unwrap();
+    match store.commit(needing(5, "f")).await {
+        Err(StoreError::Claimed { key, holder }) => {
+            assert_eq!((key.as_str(), holder.as_str()), ("approver-revoked/ada", "bob"));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(store.read(&stream, Seq(0), 10).await.unwrap().len(), 5, "nothing of it is there");
+}
+
 /// One key can be taken once in each project, and is never freed.
 pub async fn a_claim_is_of_its_project<S: Store>(open: &impl Fn(&str) -> S) {
     let store = open("claims of projects");

@@ -69,6 +69,7 @@ pub fn commit(stream: &StreamId, expected: u64, fence: Option<Fence>, texts: &[&
         head: head(Seq(0), Digest::of(b"")),
         records,
         claims: Vec::new(),
+        vacant: Vec::new(),
         outbox: Vec::new(),
         answered: Vec::new(),
     };

@@ -40,6 +40,11 @@ impl Tables {
                 return Err(StoreError::Claimed { key: claim.key.clone(), holder: holder.clone() });
             }
         }
+        for key in &commit.vacant {
+            if let Some(holder) = self.claims.get(&(owner.clone(), key.clone())) {
+                return Err(StoreError::Claimed { key: key.clone(), holder: holder.clone() });
+            }
+        }
         let waits =
             |id: &u64| self.inbox.iter().any(|(stream, entry)| *stream == commit.stream && entry.id == *id);
         if !commit.answered.iter().all(waits) {
