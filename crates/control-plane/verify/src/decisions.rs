@@ -206,9 +206,7 @@ fn check_answer(
 ) -> Result<(), Finding> {
     let answer = engine.decide(request);
     let recorded = &decided.decision;
-    if (answer.verdict, &answer.rules, &answer.engine)
-        == (recorded.verdict, &recorded.rules, &recorded.engine)
-    {
+    if (answer.verdict, &answer.rules) == (recorded.verdict, &recorded.rules) {
         let told = told_instead(decided);
         return if told.is_none_or(|told| *told == engine.alternatives(&answer)) {
             Ok(())
