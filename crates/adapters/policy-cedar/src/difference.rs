@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ambit_blueprint::{ExpectedVerdict, RuleCondition, RuleExample, ToolRule};
 use ambit_ids::RuleId;
@@ -60,7 +60,7 @@ pub fn differences(old: Side<'_>, new: Side<'_>) -> Result<Vec<Difference>, Ceda
     Ok(found)
 }
 
-/// Nothing, each kind that a rule names and one that none does, and each two of them; the smaller first.
+/// Nothing, each kind that a rule names and one that none does, and each two that different rules name; the smaller first.
 fn facts(rules: &[&ToolRule]) -> Vec<Vec<FactKind>> {
     let named: BTreeSet<FactKind> = rules
         .iter()
@@ -75,10 +75,23 @@ fn facts(rules: &[&ToolRule]) -> Vec<Vec<FactKind>> {
     let kinds: Vec<FactKind> = named.into_iter().chain(other).collect();
     let mut sets = vec![Vec::new()];
     sets.extend(kinds.iter().map(|kind| vec![*kind]));
-    for (at, one) in kinds.iter().enumerate() {
-        sets.extend(kinds.iter().skip(at + 1).map(|other| vec![*one, *other]));
+    // Kinds that the same rules name are alike beside another one.
+    let mut alike: BTreeMap<Vec<usize>, FactKind> = BTreeMap::new();
+    for kind in kinds {
+        alike.entry(naming(rules, kind)).or_insert(kind);
+    }
+    let apart: Vec<FactKind> = alike.into_values().collect();
+    for (at, one) in apart.iter().enumerate() {
+        sets.extend(apart.iter().skip(at + 1).map(|other| vec![*one, *other]));
     }
     sets
+}
+
+/// The rules that name the kind.
+fn naming(rules: &[&ToolRule], kind: FactKind) -> Vec<usize> {
+    let names =
+        |rule: &ToolRule| matches!(&rule.when, RuleCondition::AnyFact(kinds) if kinds.contains(&kind));
+    rules.iter().enumerate().filter(|(_, rule)| names(rule)).map(|(at, _)| at).collect()
 }
 
 /// Only one tool asks for a capability, and it always does.

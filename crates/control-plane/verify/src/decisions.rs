@@ -242,9 +242,7 @@ fn check_answer(
 ) -> Result<(), Finding> {
     let answer = engine.decide(request);
     let recorded = &decided.decision;
-    if (answer.verdict, &answer.rules, &answer.engine)
-        == (recorded.verdict, &recorded.rules, &recorded.engine)
-    {
+    if (answer.verdict, &answer.rules) == (recorded.verdict, &recorded.rules) {
         let told = told_instead(decided);
         let possible = engine.alternatives(&answer);
         let says = |told: &String| {
