@@ -5,6 +5,7 @@ use ambit_policy::Fact;
 
 use crate::change::{FileChange, Guard, Unreadable, text};
 use crate::dependencies::additions;
+use crate::javascript::{self, Trees};
 use crate::marker::{self, Markers, Place, Sides};
 use crate::protected::is_protected_by_default;
 use crate::source::{Language, Source};
@@ -33,7 +34,12 @@ pub fn facts(changes: &[FileChange<'_>], guard: &Guard) -> Vec<Fact> {
     let mut facts: Vec<Fact> = changes.iter().flat_map(|change| about_path(change, guard)).collect();
     let mut tests = Vec::new();
     let mut markers = Markers::default();
+    let mut trees = Trees::default();
     for change in changes {
+        match sides_of_tree(change, guard) {
+            Ok(sides) => sides.into_iter().for_each(|sides| trees.add(sides)),
+            Err(why) => facts.push(unclassified(change.path, why)),
+        }
         match read(change, guard) {
             Ok(Some(read)) => {
                 markers.compare(change.path, &read.sides);
@@ -45,6 +51,7 @@ pub fn facts(changes: &[FileChange<'_>], guard: &Guard) -> Vec<Fact> {
     }
     facts.extend(fallen(&tests));
     facts.extend(markers.added());
+    facts.extend(trees.facts());
     facts.extend(dependencies(changes, guard));
     facts.sort();
     facts.dedup();
@@ -76,6 +83,23 @@ fn about_path(change: &FileChange<'_>, guard: &Guard) -> Vec<Fact> {
     facts
 }
 
+/// Both sides of a file of a language whose trees are read.
+fn sides_of_tree<'a>(
+    change: &FileChange<'a>,
+    guard: &Guard,
+) -> Result<Option<javascript::Sides<'a>>, Unreadable> {
+    let Some(Language::JavaScript { .. }) = Language::of(change.path) else { return Ok(None) };
+    if change.path.components().any(|part| VENDORED.contains(&part)) {
+        return Ok(None);
+    }
+    let is_test = guard.tests.contains(change.path) || javascript::is_named_as_test(change.path);
+    let before = match text(change.before) {
+        Err(why) if is_test => return Err(why),
+        side => side.unwrap_or_default(),
+    };
+    javascript::sides(change.path, before, text(change.after)?, is_test).map(Some)
+}
+
 /// What both sides of a source file hold.
 struct Read<'a> {
     sides: Sides<'a>,
@@ -99,7 +123,9 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
     };
     let after = Source::read(language, text(change.after)?);
     let place = Place { is_test, is_vendored };
+    let in_trees = matches!(language, Language::JavaScript { .. });
     let count = |source: &Source<'_>| match language {
+        _ if in_trees => 0,
         _ if is_test => assertions::count(language, source),
         Language::Rust => {
             let inside = assertions::inline_tests(source);
@@ -108,11 +134,11 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
         _ => 0,
     };
     let counts = (count(&before), count(&after));
-    if is_test && !after.is_whole {
+    if is_test && !in_trees && !after.is_whole {
         return Err(Unreadable::Unended);
     }
     let sides = Sides::of(&before, &after, |source| marker::find(language, source, place));
-    Ok(Some(Read { sides, counts: (is_test || counts != (0, 0)).then_some(counts) }))
+    Ok(Some(Read { sides, counts: (!in_trees && (is_test || counts != (0, 0))).then_some(counts) }))
 }
 
 /// The test files that lost assertions, where all test files together did.

@@ -14,6 +14,7 @@ mod assertions;
 mod change;
 mod dependencies;
 mod facts;
+mod javascript;
 mod manifest;
 mod marker;
 mod protected;

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not there")]
 
 mod hostile;
+mod javascript;
 mod manifests;
 mod markers;
 mod paths;
