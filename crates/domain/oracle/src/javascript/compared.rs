@@ -310,7 +310,7 @@ impl<'a, 'p> Comparison<'a, 'p> {
     }
 
     fn same_test(&mut self, before: &Test, file: usize, after: &Test) {
-        if before.is_awaited && !after.is_awaited {
+        if before.is_awaited == Some(true) && after.is_awaited == Some(false) {
             self.tell(
                 FactKind::TestNotAwaited,
                 file,

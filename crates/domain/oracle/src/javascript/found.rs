@@ -43,8 +43,8 @@ pub(super) struct Test {
     pub(super) rows: Vec<(String, Place)>,
     /// The table as a whole, where its rows cannot be told.
     pub(super) table: String,
-    /// Whether it is waited for, where a test has to wait for it.
-    pub(super) is_awaited: bool,
+    /// Whether it is waited for, where it stands in another test.
+    pub(super) is_awaited: Option<bool>,
     /// How often it waits.
     pub(super) awaits: usize,
 }

@@ -80,6 +80,8 @@ pub(super) struct Reader<'r, 't> {
     pub(super) names: &'r Names<'t>,
     /// What tests call the object that they are given.
     pub(super) objects: &'r [&'t str],
+    /// What tests call the methods that they take from it.
+    pub(super) methods: &'r [(&'t str, &'t str)],
 }
 
 impl<'t> Reader<'_, 't> {
@@ -96,6 +98,10 @@ impl<'t> Reader<'_, 't> {
             && chain.links.len() == 1
         {
             return self.method(node, method, root, library).into_iter().collect();
+        }
+        let taken = self.methods.iter().rev().find(|(local, _)| *local == root.name);
+        if let Some((_, method)) = taken.filter(|_| chain.links.len() == 1 && !root.calls.is_empty()) {
+            return self.method(node, method, root, Library::Strict).into_iter().collect();
         }
         let is_object = self.objects.contains(&root.name) || self.names.role(root.name) == Some(Role::Runner);
         let library = match self.names.role(root.name) {

@@ -34,6 +34,8 @@ pub(super) struct Walk<'r, 't> {
     titles: Vec<String>,
     /// What tests call the object that they are given.
     objects: Vec<&'t str>,
+    /// What tests call the methods that they take from it.
+    methods: Vec<(&'t str, &'t str)>,
     /// What tests call the function that ends them, and whether the flow has called it.
     ends: Vec<&'t str>,
     /// Names, and how often they are used.
@@ -89,6 +91,7 @@ impl<'r, 't> Walk<'r, 't> {
             found: Found::default(),
             titles: Vec::new(),
             objects: Vec::new(),
+            methods: Vec::new(),
             ends: Vec::new(),
             written: BTreeMap::new(),
             within: Vec::new(),
@@ -350,7 +353,7 @@ impl<'r, 't> Walk<'r, 't> {
     }
 
     fn reader(&self) -> Reader<'_, 't> {
-        Reader { text: self.text, names: self.names, objects: &self.objects }
+        Reader { text: self.text, names: self.names, objects: &self.objects, methods: &self.methods }
     }
 
     fn call(&mut self, node: Node<'t>, flow: Flow) {
@@ -558,12 +561,12 @@ impl<'r, 't> Walk<'r, 't> {
             place: self.place(node),
             rows,
             table,
-            is_awaited: !is_inner || flow.is_given_back,
+            is_awaited: is_inner.then_some(flow.is_given_back),
             awaits: body.map_or(0, |body| self.text.of(body).matches("await ").count()),
         });
         let Some(body) = body else { return };
         let owner = Owner::Test(self.found.tests.len() - 1);
-        let (objects, ends) = (self.objects.len(), std::mem::take(&mut self.ends));
+        let (objects, methods, ends) = (self.objects.len(), self.methods.len(), std::mem::take(&mut self.ends));
         self.parameters(body);
         let inner = Flow {
             owner,
@@ -574,6 +577,7 @@ impl<'r, 't> Walk<'r, 't> {
         };
         self.body(body, inner);
         self.objects.truncate(objects);
+        self.methods.truncate(methods);
         self.ends = ends;
     }
 
@@ -591,6 +595,9 @@ impl<'r, 't> Walk<'r, 't> {
             let mut cursor = parameters.walk();
             for parameter in parameters.named_children(&mut cursor) {
                 let plain = parameter.child_by_field_name("pattern").unwrap_or(parameter);
+                if plain.kind() == "object_pattern" {
+                    self.taken(plain);
+                }
                 names.push(if plain.kind() == "identifier" { self.text.of(plain) } else { "" });
             }
         }
@@ -603,6 +610,19 @@ impl<'r, 't> Walk<'r, 't> {
         let counted = objects.into_iter().any(|(_, plan, end)| body.contains(&plan) || body.contains(&end));
         if counted || body.contains("expect.assertions(") {
             self.ends.push("");
+        }
+    }
+
+    /// `({ equal, end: done }) => …`: the methods of the object of a runner by their own names.
+    fn taken(&mut self, pattern: Node<'t>) {
+        let mut cursor = pattern.walk();
+        for part in pattern.named_children(&mut cursor) {
+            let key = self.text.of(part.child_by_field_name("key").unwrap_or(part));
+            let local = self.text.of(part.child_by_field_name("value").unwrap_or(part));
+            match key {
+                "end" | "plan" | "pass" | "fail" | "done" => self.ends.push(local),
+                _ => self.methods.push((local, key)),
+            }
         }
     }
 
