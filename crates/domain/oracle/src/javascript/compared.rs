@@ -209,15 +209,19 @@ impl<'a, 'p> Comparison<'a, 'p> {
             places.iter().map(|place| from[*place].clone()).collect::<Vec<_>>()
         };
         let Pairing { pairs, lost, gained } = pair(&pick(were, &was_here), &pick(are, &is_here));
-        for (one, other) in pairs {
-            self.changed(after.0, &were[was_here[one]], &are[is_here[other]]);
-        }
         let waits_more = match (before.1, after.1) {
             (Owner::Test(was), Owner::Test(is)) if tests.get(&(before.0, was)) == Some(&(after.0, is)) => {
                 files[after.0].after.tests[is].awaits > files[before.0].before.tests[was].awaits
             }
             _ => false,
         };
+        for (one, other) in pairs {
+            let (was, is) = (&were[was_here[one]], &are[is_here[other]]);
+            // Fewer callbacks, fewer errors that they are asked for.
+            if !(waits_more && was.relation == Relation::Plan) {
+                self.changed(after.0, was, is);
+            }
+        }
         Lost {
             file: before.0,
             lost: lost.into_iter().map(|place| was_here[place]).collect(),
@@ -231,7 +235,9 @@ impl<'a, 'p> Comparison<'a, 'p> {
     fn changed(&mut self, file: usize, before: &Assertion, after: &Assertion) {
         let mut kinds: Vec<FactKind> = strength::told(before, after).into_iter().collect();
         if !after.is_vacuous {
-            if after.reach > before.reach {
+            // `if (err) t.error(err)` is as good as `t.error(err)`.
+            let is_asked = after.reach == Reach::Sometimes && is_error(after);
+            if after.reach > before.reach && !is_asked {
                 kinds.push(FactKind::AssertionUnreachable);
             }
             if after.is_swallowed && !before.is_swallowed {
@@ -270,6 +276,10 @@ impl<'a, 'p> Comparison<'a, 'p> {
             lost.gained.iter().copied().filter(|place| !taken.contains(&(lost.after_file, *place))).collect()
         };
         for was in left {
+            // A callback's error is thrown by what is awaited instead.
+            if lost.waits_more && is_error(was) {
+                continue;
+            }
             let news = free(&self.taken);
             let after = &files[lost.after_file].after.assertions;
             let instead = news
@@ -280,8 +290,6 @@ impl<'a, 'p> Comparison<'a, 'p> {
                     self.taken.insert((lost.after_file, place));
                     self.changed(lost.after_file, was, &after[place]);
                 }
-                // A callback's error is thrown by what is awaited instead.
-                None if lost.waits_more && is_error(was) => {}
                 None if was.relation == Relation::Plan && lost.waits_more => {}
                 None => {
                     let kind = if was.relation == Relation::Plan {

@@ -213,6 +213,7 @@ impl<'r, 't> Walk<'r, 't> {
                     Some(true) => first,
                     Some(false) => other,
                     None if first == Reach::Never && other == Reach::Never => Reach::Never,
+                    None if self.hands_on(statement) => Reach::Always,
                     None if matches!(owner, Owner::Test(_)) => {
                         if first.max(other) == Reach::Always {
                             Reach::Always
@@ -226,6 +227,14 @@ impl<'r, 't> Walk<'r, 't> {
             "statement_block" => self.block_ending(statement, owner),
             _ => Reach::Always,
         }
+    }
+
+    /// Whether what is done under a condition fails the test by itself: it rejects, throws, asserts, or calls back.
+    fn hands_on(&self, statement: Node<'t>) -> bool {
+        let done = statement.child_by_field_name("consequence").map_or("", |branch| self.text.of(branch));
+        ["reject(", "done(", "next(", "cb(", "callback(", ".fail(", "fail(", ".error(", "ifError(", "throw ", "expect("]
+            .iter()
+            .any(|word| done.contains(word))
     }
 
     /// How what follows a block is reached, where the flow ends in it.
