@@ -1,20 +1,26 @@
 //! What a patch does to JavaScript and TypeScript, read from the trees of both sides.
 
+mod calls;
 mod chain;
 mod compared;
 mod declare;
 mod detect;
+mod ends;
 mod found;
+mod matching;
 mod names;
+mod noted;
 mod pairing;
 mod relation;
 mod said;
 mod strength;
+mod suites;
 mod tenancy;
 mod text;
 mod told;
 mod vacuous;
 mod walk;
+mod words;
 
 use std::ops::ControlFlow;
 

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::chain::{Chain, Link};
 use super::names::{Library, Names, Role};
-use super::relation::{ALIASES, MATCHERS, METHODS, Matcher, Relation, Shape, WORDS};
+use super::relation::{ALIASES, MATCHERS, METHODS, Relation, Shape};
 use super::text::Text;
 use super::vacuous;
 
@@ -54,25 +54,7 @@ const OF_BROWSER: [&str; 22] = [
     "toBeInViewport",
 ];
 /// Words of a chain of chai that settle a promise first.
-const LATE: [&str; 5] = ["resolves", "rejects", "eventually", "poll", "element"];
-/// Words that are assertions without a call.
-const UNCALLED: [&str; 14] = [
-    "true",
-    "false",
-    "null",
-    "undefined",
-    "NaN",
-    "ok",
-    "exist",
-    "empty",
-    "called",
-    "calledOnce",
-    "calledTwice",
-    "arguments",
-    "rejected",
-    "fulfilled",
-];
-
+pub(super) const LATE: [&str; 5] = ["resolves", "rejects", "eventually", "poll", "element"];
 /// Reads chains of one file.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'r, 't> {
@@ -243,112 +225,6 @@ impl<'t> Reader<'_, 't> {
         said
     }
 
-    /// `x.should.equal(y)`, `cy.get(x).should('have.text', y)`, `request(x).expect(200)`.
-    fn words(&self, node: Node<'t>, chain: &Chain<'t>, from: usize) -> Vec<Said<'t>> {
-        let mut found = Vec::new();
-        for (at, link) in chain.links.iter().enumerate().skip(from.max(1)) {
-            let before = chain.links[at - 1].node;
-            let subject = || self.text.at(node.start_byte()..before.end_byte().max(node.start_byte()));
-            match (link.name, link.calls.last()) {
-                ("should" | "and", Some(call)) => {
-                    let mut given = arguments(*call);
-                    if given.first().is_some_and(|first| first.kind() == "string") {
-                        let chainer = self.text.unquoted(given.remove(0));
-                        found.extend(self.chainer(link.node, chainer, given, subject()));
-                    } else {
-                        found.push(self.said(
-                            link.node,
-                            "should",
-                            Relation::Own,
-                            subject().to_owned(),
-                            given,
-                        ));
-                    }
-                }
-                ("should", None) => {
-                    found.extend(self.words_after(node, &chain.links[at + 1..], subject()));
-                    return found;
-                }
-                ("expect", Some(call)) => {
-                    let said = self.said(link.node, "expect", Relation::Own, String::new(), arguments(*call));
-                    found.push(said);
-                }
-                _ => {}
-            }
-        }
-        found
-    }
-
-    /// `have.text`, `not.be.visible`.
-    fn chainer(
-        &self,
-        node: Node<'t>,
-        chainer: &'t str,
-        given: Vec<Node<'t>>,
-        subject: &str,
-    ) -> Option<Said<'t>> {
-        let last = chainer.rsplit('.').next()?;
-        let word = WORDS.iter().find(|word| word.name == last);
-        let relation = word.map_or(Relation::Own, |word| word.relation);
-        let mut said = self.said(node, last, relation, subject.to_owned(), given);
-        said.negated = chainer.split('.').any(|part| part == "not");
-        said.by_name = word.map_or("", |word| word.expects);
-        Some(said)
-    }
-
-    /// The assertions of a chain of words.
-    fn words_after(&self, node: Node<'t>, links: &[Link<'t>], subject: &str) -> Vec<Said<'t>> {
-        let mut found = Vec::new();
-        let (mut negated, mut late, mut deep) = (false, false, false);
-        for link in links {
-            match link.name {
-                "not" => negated = true,
-                "deep" | "nested" | "own" | "ordered" => deep = true,
-                name if LATE.contains(&name) => late = true,
-                _ => {}
-            }
-            let Some(word) = WORDS.iter().find(|word| word.name == link.name) else {
-                // A word of a plug-in.
-                if let Some(call) =
-                    link.calls.last().filter(|_| !matches!(link.name, "then" | "catch" | "notify"))
-                {
-                    let mut said =
-                        self.said(node, link.name, Relation::Own, subject.to_owned(), arguments(*call));
-                    said.negated = negated;
-                    found.push(said);
-                }
-                continue;
-            };
-            let call = link.calls.last();
-            if call.is_none() && !UNCALLED.contains(&link.name) {
-                continue;
-            }
-            found.push(self.word(node, word, call, (negated, late, deep), subject));
-        }
-        found
-    }
-
-    fn word(
-        &self,
-        node: Node<'t>,
-        word: &Matcher,
-        call: Option<&Node<'t>>,
-        (negated, late, deep): (bool, bool, bool),
-        subject: &str,
-    ) -> Said<'t> {
-        let given = call.map(|call| arguments(*call)).unwrap_or_default();
-        let relation = match word.name {
-            "property" if given.len() > 1 => Relation::Same,
-            "include" | "contain" | "members" if deep => word.relation,
-            _ => word.relation,
-        };
-        let mut said = self.said(node, word.name, relation, subject.to_owned(), given);
-        said.negated = negated;
-        said.is_late = late || matches!(word.name, "rejected" | "rejectedWith" | "fulfilled");
-        said.by_name = word.expects;
-        said
-    }
-
     /// A function whose name says that it asserts.
     fn own(&self, node: Node<'t>, chain: &Chain<'t>) -> Option<Said<'t>> {
         let last = chain.last();
@@ -358,7 +234,7 @@ impl<'t> Reader<'_, 't> {
         asserts.then(|| self.said(node, last.name, Relation::Own, String::new(), arguments(*call)))
     }
 
-    fn said(
+    pub(super) fn said(
         &self,
         node: Node<'t>,
         name: &str,
@@ -388,6 +264,15 @@ impl<'t> Reader<'_, 't> {
             return;
         }
         let inner = vacuous::plain(subject);
+        let turned =
+            inner.child_by_field_name("operator").is_some_and(|operator| self.text.of(operator) == "!");
+        if let Some(argument) =
+            inner.child_by_field_name("argument").filter(|_| turned && said.relation == Relation::Truth)
+        {
+            said.negated ^= true;
+            said.subject = self.text.normal(vacuous::plain(argument));
+            return;
+        }
         if inner.kind() != "binary_expression" {
             return;
         }

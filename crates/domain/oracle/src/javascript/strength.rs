@@ -135,7 +135,36 @@ fn expects_another(before: &Assertion, after: &Assertion) -> bool {
     if before.negated != after.negated && same_relation {
         return true;
     }
-    same_relation && before.expected != after.expected && after.wild >= before.wild && !adds(before, after)
+    same_relation && says(before) != says(after) && after.wild >= before.wild && !adds(before, after)
+}
+
+/// What is expected, as far as it is written out: other names for the same things expect the same.
+fn says(assertion: &Assertion) -> Vec<&str> {
+    let mut found = Vec::new();
+    for expected in &assertion.expected {
+        let mut rest = expected.as_str();
+        while let Some(at) =
+            rest.find(|c: char| c.is_alphanumeric() || matches!(c, '\'' | '/' | '"' | '`' | '_' | '$'))
+        {
+            rest = &rest[at..];
+            let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '/' | '"' | '`'));
+            let length = match quote {
+                Some(quote) => rest[1..].find(quote).map_or(rest.len(), |end| end + 2),
+                None => rest
+                    .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '.')))
+                    .unwrap_or(rest.len()),
+            };
+            let (word, after) = rest.split_at(length);
+            let plain = word.trim_matches(['\'', '/', '"', '`']);
+            let is_value =
+                quote.is_some() || word.starts_with(|c: char| c.is_ascii_digit() || c.is_uppercase());
+            if is_value || matches!(plain, "true" | "false" | "null" | "undefined") {
+                found.push(plain);
+            }
+            rest = after;
+        }
+    }
+    found
 }
 
 /// Whether what is expected more comes on top.

@@ -31,7 +31,7 @@ pub(super) fn truth(text: Text<'_>, node: Node<'_>) -> Option<bool> {
             "undefined" | "NaN" => Some(false),
             _ => None,
         },
-        "number" => Some(text.of(node).trim_matches(['0', '.', '_', 'x', 'n']) != ""),
+        "number" => Some(!text.of(node).trim_matches(['0', '.', '_', 'x', 'n']).is_empty()),
         "string" => Some(text.of(node).len() > 2),
         "template_string" => match text.of(node).len() > 2 {
             true if node.named_child_count() > 0 && !has_fixed_part(node) => None,

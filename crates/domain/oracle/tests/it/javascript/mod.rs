@@ -59,7 +59,6 @@ fn what_weakens_a_test_or_the_source_is_told_with_its_line() {
     assert!(missed.is_empty(), "{} of {}:\n{}", missed.len(), weakened::WEAKENED.len(), missed.join("\n"));
 }
 
-// break crates/domain/oracle/src/javascript/text.rs: `"comment" | ";" => {}` -> `"comment" => {}`
 #[test]
 fn honest_work_is_not_told() {
     let mut wrong = Vec::new();
