@@ -4,7 +4,8 @@
 //! [`Fact`](ambit_policy::Fact)s. Whether a fact ends a run, asks for an approval or matters at all is the policy's.
 //! What cannot be read where it would matter is a fact too: unclassified.
 //!
-//! What a lexer cannot see is not seen here: an expected value that was changed to what a defect gives, a loosened
+//! JavaScript and TypeScript are read from their trees: each assertion is held against the one that it was. What a lexer
+//! cannot see of the other languages is not seen: an expected value that was changed to what a defect gives, a loosened
 //! comparison, an assertion that is caught, a test that is no longer collected. Where tests are protected paths, as they
 //! should be, none of these gets through; where they are opened, this crate is the weaker guard.
 

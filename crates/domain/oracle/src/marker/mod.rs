@@ -21,9 +21,7 @@ pub(crate) fn find(language: Language, source: &Source<'_>, place: Place) -> Vec
         Language::Java => attribute::java(&tight, source, place),
         Language::Python | Language::JavaScript { .. } | Language::Go => Vec::new(),
     };
-    if !matches!(language, Language::JavaScript { .. }) {
-        found.extend(call::find(language, &tight, source, place));
-    }
+    found.extend(call::find(language, &tight, source, place));
     if !place.is_vendored {
         found.extend(comment::find(language, source, place));
     }
