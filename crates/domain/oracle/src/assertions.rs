@@ -12,8 +12,6 @@ use crate::vacuous::{always_holds, call_always_holds, is_constant, is_pure};
 
 /// How far the end of an `assert` statement is looked for.
 const STATEMENT_BYTES: usize = 400;
-/// How far the end of an attribute, and the block that it belongs to, are looked for.
-const NEAR_BYTES: usize = 500;
 /// Methods by which a test of Go fails itself.
 const GO_FAILURES: [&str; 6] = ["Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"];
 /// Methods of the test object of tap, tape and AVA.
@@ -168,48 +166,6 @@ fn statement(code: &str, offset: usize) -> Range<usize> {
     start..end
 }
 
-/// The source with everything outside of its test modules taken out: where Rust keeps tests in source files. A module
-/// is one of tests where its `cfg` asks for `test`, alone or among other things.
-pub(crate) fn inline_tests(source: &Source<'_>) -> String {
-    let mut inside = String::new();
-    let code = source.code.as_str();
-    let mut at = 0;
-    while let Some(found) = code[at..].find("#[cfg(") {
-        let start = at + found + "#[cfg(".len();
-        let near = &code[start..code.floor_char_boundary(start + NEAR_BYTES)];
-        let Some(length) = near.find(")]") else {
-            at = start;
-            continue;
-        };
-        let (condition, end) = (&near[..length], start + length);
-        at = end;
-        let asks = condition.split(|c: char| !c.is_alphanumeric()).any(|word| word == "test");
-        let near = &code[end..code.floor_char_boundary(end + NEAR_BYTES)];
-        let opens = near.find(['{', ';']).map(|length| end + length);
-        let Some(open) = opens.filter(|open| code[*open..].starts_with('{')) else { continue };
-        if asks && !condition.contains("not(test)") {
-            at = block_end(code, open);
-            inside.push_str(&source.text[open..at]);
-            inside.push('\n');
-        }
-    }
-    inside
-}
-
-/// Where the block that opens at the offset is closed.
-fn block_end(code: &str, open: usize) -> usize {
-    let mut depth = 0_usize;
-    let closing = code[open..].bytes().position(|byte| {
-        match byte {
-            b'{' => depth += 1,
-            b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth == 0
-    });
-    closing.map_or(code.len(), |length| open + length)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,14 +227,5 @@ mod tests {
         ] {
             assert_eq!(counted(language, text), number, "{text}");
         }
-    }
-
-    #[test]
-    fn rust_keeps_tests_in_modules_of_source_files() {
-        let text = "fn f() { assert!(x) }\n#[cfg(test)]\nmod tests { #[test] fn a() { assert!(f()) } }\nfn g() { assert!(y) }\n\
-                    #[cfg(test)]\nmod elsewhere;\n#[cfg(not(test))]\nmod real { fn h() { assert!(z) } }\n\
-                    #[cfg(all(test, feature = \"std\"))]\nmod more { fn b() { assert!(x, \"}\") } }\n";
-        let inside = inline_tests(&Source::read(Language::Rust, text));
-        assert_eq!(counted(Language::Rust, &inside), 2);
     }
 }

@@ -14,10 +14,14 @@ mod assertions;
 mod change;
 mod dependencies;
 mod facts;
+mod go;
+mod java;
 mod manifest;
 mod marker;
+mod outline;
 mod protected;
 mod runner;
+mod rust;
 mod source;
 mod vacuous;
 

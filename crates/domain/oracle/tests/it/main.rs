@@ -1,10 +1,12 @@
 //! What the guard says about patches.
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not there")]
 
+mod edits;
 mod hostile;
 mod manifests;
 mod markers;
 mod paths;
+mod rust;
 mod tests;
 mod weakenings;
 
