@@ -139,7 +139,7 @@ fn shape(before: &Check, after: &Check) -> Option<FactKind> {
 /// Whether what is expected is a value that the test says itself, on both sides.
 fn says_a_value(before: &str, after: &str) -> bool {
     let says = |text: &str| {
-        is_literal(text) || is_constant_path(text) || text.contains('"') || number(text).is_some()
+        is_literal(text) || is_constant_path(text) || text.ends_with(".class") || text.contains('"') || number(text).is_some()
     };
     let holds_literal = |text: &str| {
         text.split(|c: char| !(c.is_alphanumeric() || c == '_'))

@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not there")]
 
 mod edits;
+mod go;
 mod hostile;
+mod java;
 mod manifests;
 mod markers;
 mod paths;

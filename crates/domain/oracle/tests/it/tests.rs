@@ -68,6 +68,18 @@ fn every_language_loses_assertions_in_its_own_forms() {
             "#[cfg(test)] mod t { fn a() { assert!(f()) } }",
             "#[cfg(test)] mod t { fn a() { f(); } }",
         ),
+        (
+            "pkg/a_test.go",
+            FactKind::AssertionRemoved,
+            "package a\nfunc TestA(t *testing.T) { if f() != 1 { t.Fatal(\"no\") } }",
+            "package a\nfunc TestA(t *testing.T) { if f() != 1 { t.Log(\"no\") } }",
+        ),
+        (
+            "tests/ATest.java",
+            FactKind::AssertionRemoved,
+            "class ATest { @Test void a() { assertEquals(1, f()); } }",
+            "class ATest { @Test void a() { f(); } }",
+        ),
     ] {
         let found = facts(&guard(), &[(name, Some(before), Some(after))]);
         let kinds: Vec<FactKind> = found.iter().map(Fact::kind).collect();
