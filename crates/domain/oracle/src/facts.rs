@@ -23,7 +23,9 @@ const VENDORED: [&[u8]; 6] =
 /// - *Scope left*: a path is neither in scope nor opened.
 /// - *Assertion count fell*: a test file has fewer assertions after the patch. Assertions may move between the test
 ///   files of one patch: only where all of them together have fewer is each that has fewer told. A deleted test file
-///   has none. Source files of Rust count with their test modules.
+///   has none. It is told of languages whose trees are not read.
+/// - *Weakenings* of the other kinds: as the trees of both sides of a file of Rust, Go or Java tell. Tests and what they
+///   check may move between the files of one patch. Source files of Rust are read with their test modules.
 /// - *Skip marker added*: told with its line. A marker that moves with its test, or with the renamed file that it
 ///   silences, is not added; one that moves to another test is.
 /// - *Dependency added*: as [`added_dependencies`](crate::added_dependencies) tells, without those that are approved.

@@ -1,6 +1,6 @@
 use ambit_policy::FactKind;
 
-use super::terms::{is_literal, squeezed};
+use super::terms::{is_value, squeezed};
 
 /// How what is looked at and what is expected stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,8 +75,8 @@ impl Check {
         let (mut subject, mut expected) = (squeezed(subject), squeezed(expected));
         // Of two sides the literal one is what is expected.
         if matches!(relation, Relation::Equals | Relation::Differs | Relation::Near)
-            && is_literal(&subject)
-            && !is_literal(&expected)
+            && is_value(&subject)
+            && !is_value(&expected)
         {
             std::mem::swap(&mut subject, &mut expected);
         }

@@ -172,6 +172,18 @@ pub(crate) fn is_literal(text: &str) -> bool {
         })
 }
 
+/// Whether the text says a value by itself: literals, constants, variants and what they are made of.
+pub(super) fn is_value(text: &str) -> bool {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '"' | ':')));
+    is_literal(text)
+        || (text.starts_with(|c: char| c.is_uppercase())
+            && !text.contains('.')
+            && words.filter(|word| !word.is_empty()).all(|word| {
+                let name = word.trim_matches(':').rsplit(':').next().unwrap_or("");
+                name.is_empty() || !name.starts_with(char::is_lowercase) || matches!(name, "true" | "false")
+            }))
+}
+
 fn inner_list(text: &str) -> Option<&str> {
     let text = text.strip_prefix("vec!").unwrap_or(text);
     text.strip_prefix('[')

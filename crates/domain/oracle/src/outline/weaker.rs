@@ -72,7 +72,9 @@ fn falls(before: &Check, after: &Check) -> bool {
 }
 
 fn same_relation(before: &Check, after: &Check) -> Option<FactKind> {
-    let same_expected = before.expected == after.expected || before.resolved.1 == after.resolved.1;
+    let same_expected = before.expected == after.expected
+        || before.resolved.1 == after.resolved.1
+        || plain(&before.expected) == plain(&after.expected);
     if before.is_negated != after.is_negated && same_expected {
         return Some(FactKind::ExpectationChanged);
     }
@@ -96,6 +98,23 @@ fn same_relation(before: &Check, after: &Check) -> Option<FactKind> {
         }
         _ => None,
     }
+}
+
+/// A value without what only says how it is kept: borrowed, in a list of another kind, by a longer path.
+fn plain(text: &str) -> String {
+    let kept = [
+        "std::",
+        "core::",
+        "alloc::",
+        "vec!",
+        ".to_string()",
+        ".to_owned()",
+        ".into()",
+        ".as_slice()",
+        "String::from",
+    ];
+    let text = kept.iter().fold(text.to_owned(), |text, form| text.replace(form, ""));
+    text.replace(['&', '(', ')', '*'], "").replace("[..]", "")
 }
 
 fn order(before: &Check, after: &Check, same_expected: bool) -> Option<FactKind> {
@@ -139,7 +158,11 @@ fn shape(before: &Check, after: &Check) -> Option<FactKind> {
 /// Whether what is expected is a value that the test says itself, on both sides.
 fn says_a_value(before: &str, after: &str) -> bool {
     let says = |text: &str| {
-        is_literal(text) || is_constant_path(text) || text.ends_with(".class") || text.contains('"') || number(text).is_some()
+        is_literal(text)
+            || is_constant_path(text)
+            || text.ends_with(".class")
+            || text.contains('"')
+            || number(text).is_some()
     };
     let holds_literal = |text: &str| {
         text.split(|c: char| !(c.is_alphanumeric() || c == '_'))

@@ -109,6 +109,18 @@ fn condition(text: &str, make: &impl Fn(Relation, &str, &str) -> Check) -> Check
         if check.relation == Relation::Holds && check.subject.ends_with(".is_empty()") {
             check.relation = Relation::Present;
         }
+        // What is not none is some.
+        let opposite = match check.expected.as_str() {
+            "is_none" => "is_some",
+            "is_some" => "is_none",
+            "is_ok" => "is_err",
+            "is_err" => "is_ok",
+            _ => "",
+        };
+        if check.relation == Relation::Present && !opposite.is_empty() {
+            opposite.clone_into(&mut check.expected);
+            check.is_negated = !check.is_negated;
+        }
         return check;
     }
     if text == "true" || (is_literal(text) && text != "false") {

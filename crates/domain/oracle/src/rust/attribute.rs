@@ -5,11 +5,10 @@ use ambit_policy::FactKind;
 use crate::outline::{Case, Obstacle, squeezed, top_level};
 
 /// Last parts of the paths of attributes that make a function a test.
-const TESTS: [&str; 10] = [
+const TESTS: [&str; 9] = [
     "test",
     "rstest",
     "test_case",
-    "bench",
     "quickcheck",
     "wasm_bindgen_test",
     "proptest",
