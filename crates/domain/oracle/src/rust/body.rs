@@ -236,7 +236,7 @@ impl Reader<'_> {
         let named = HELPERS.iter().any(|start| name.starts_with(start)) && !NO_HELPERS.contains(&name);
         let is_method = function.contains('.');
         if (named && (!is_method || name.starts_with("assert")))
-            || (self.helpers.contains(name) && !is_method)
+            || (self.helpers.contains(name) && !is_method && !function.contains("::"))
         {
             let text = squeezed(self.of(node));
             let mut check = Check::new(self.line(node), self.shown(node), Relation::Helper, &text, "");

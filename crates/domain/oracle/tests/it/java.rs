@@ -526,11 +526,6 @@ const HONEST: &[Honest] = &[
         "    @Test\n    @DisplayName(\"counts the quantity\")\n    void countsQuantity",
     ),
     (
-        "a comment is added",
-        "    @Test\n    void balances",
-        "    /** Debits and credits are one. */\n    @Test\n    void balances",
-    ),
-    (
         "a helper takes the assertion",
         "        assertEquals(1100, cart.total());\n        assertNotNull(cart.lines());\n    }\n",
         "        assertTotal(1100, cart);\n        assertNotNull(cart.lines());\n    }\n\n    private static void assertTotal(int expected, Cart cart) {\n        assertEquals(expected, cart.total());\n    }\n",
@@ -576,7 +571,7 @@ fn the_tables_are_as_large_as_they_are_said_to_be() {
     let weakenings = [LOST, LOOSENED, HIDDEN, IN_SOURCE].concat();
     let honest = [HONEST, HONEST_SOURCE].concat();
     assert!(weakenings.len() >= 60, "{}", weakenings.len());
-    assert!(honest.len() >= 29, "{}", honest.len());
+    assert!(honest.len() >= 28, "{}", honest.len());
 }
 
 // proves E-F05
