@@ -15,6 +15,11 @@ const FACTS_PER_FILE: usize = 64;
 /// How many of its checks a test shares with one of another name that is the same test.
 const SAME_TEST: f64 = 0.5;
 
+/// How many of the words of its checks a test shares with one of another name that is the same test rewritten.
+const SAME_WORDS: f64 = 0.75;
+/// The most pairs of tests that are held against each other.
+const PAIRS: usize = 250_000;
+
 /// One file from both sides.
 #[derive(Debug)]
 pub(crate) struct Sides<'a> {
@@ -107,19 +112,37 @@ impl<'a> Comparison<'a> {
         matched
     }
 
+    /// Tests of another name: those that check the same, then those of one file whose checks share most of their words.
     fn match_by_checks(&self, matched: &mut BTreeMap<usize, usize>, free: &mut BTreeSet<usize>) {
         let keys =
             |unit: &Unit| -> BTreeSet<String> { unit.checks.iter().map(Check::resolved_key).collect() };
+        let words =
+            |unit: &Unit| -> BTreeSet<String> { unit.checks.iter().flat_map(pairing::words).collect() };
+        self.match_alike(matched, free, keys, SAME_TEST, false);
+        self.match_alike(matched, free, words, SAME_WORDS, true);
+    }
+
+    fn match_alike(
+        &self,
+        matched: &mut BTreeMap<usize, usize>,
+        free: &mut BTreeSet<usize>,
+        of: impl Fn(&Unit) -> BTreeSet<String>,
+        least: f64,
+        within_file: bool,
+    ) {
+        let is_lost = |place: &usize| !matched.contains_key(place) && self.before[*place].unit.is_collected;
+        let lost: Vec<usize> = (0..self.before.len()).filter(is_lost).collect();
+        if lost.len().saturating_mul(free.len()) > PAIRS {
+            return;
+        }
         let found: Vec<(usize, BTreeSet<String>)> =
-            free.iter().map(|place| (*place, keys(self.after[*place].unit))).collect();
-        let lost = (0..self.before.len())
-            .filter(|place| !matched.contains_key(place) && self.before[*place].unit.is_collected);
+            free.iter().map(|place| (*place, of(self.after[*place].unit))).collect();
         let mut scored = Vec::new();
         for place in lost {
-            let wanted = keys(self.before[place].unit);
-            for (other, keys) in found.iter().filter(|(_, keys)| !keys.is_empty()) {
-                let score = pairing::likeness(&wanted, keys);
-                if score >= SAME_TEST {
+            let (before, wanted) = (self.before[place], of(self.before[place].unit));
+            for (other, held) in found.iter().filter(|(_, held)| !held.is_empty()) {
+                let score = pairing::likeness(&wanted, held);
+                if score >= least && (!within_file || before.path == self.after[*other].path) {
                     scored.push((score, place, *other));
                 }
             }
