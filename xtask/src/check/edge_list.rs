@@ -306,7 +306,21 @@ pub(super) const DOMAIN_EXTERNAL: &[Edges] = &[
         "ambit-blueprint",
         &["saphyr-parser", "serde", "serde_json", "serde_path_to_error", "strsim", "thiserror"],
     ),
-    ("ambit-oracle", &["serde_json", "thiserror", "toml"]),
+    (
+        "ambit-oracle",
+        &[
+            "serde_json",
+            "thiserror",
+            "toml",
+            "tree-sitter",
+            "tree-sitter-go",
+            "tree-sitter-java",
+            "tree-sitter-javascript",
+            "tree-sitter-python",
+            "tree-sitter-rust",
+            "tree-sitter-typescript",
+        ],
+    ),
     ("ambit-run", &["serde", "serde_json", "thiserror"]),
     ("ambit-evidence", &["ed25519-dalek", "serde", "serde_json", "thiserror"]),
 ];

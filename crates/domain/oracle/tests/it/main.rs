@@ -1,10 +1,14 @@
 //! What the guard says about patches.
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not there")]
 
+mod edits;
+mod go;
 mod hostile;
+mod java;
 mod manifests;
 mod markers;
 mod paths;
+mod rust;
 mod tests;
 mod weakenings;
 

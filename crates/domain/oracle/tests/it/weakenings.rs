@@ -161,7 +161,7 @@ fn is_stopped(facts: &[Fact]) -> bool {
                 | FactKind::SkipMarkerAdded
                 | FactKind::DependencyAdded
                 | FactKind::Unclassified
-        )
+        ) || fact.weakening().is_some()
     })
 }
 
@@ -219,11 +219,9 @@ fn weakenings_within_reach_are_caught_even_where_tests_are_open_and_no_honest_pa
             "py-rename-test",
             "py-truthy",
             "py-try-except",
-            "rs-catch-unwind",
-            "rs-debug-assert",
         ]
     );
-    assert_eq!(rate.caught.len(), 30);
+    assert_eq!(rate.caught.len(), 32);
 }
 
 // proves E-F04
