@@ -236,6 +236,7 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-gates",
             "ambit-revision",
             "ambit-blueprint",
+            "ambit-oracle",
             "ambit-run",
             "ambit-evidence",
             "ambit-ports",

@@ -10,7 +10,7 @@ use crate::answer::Answer;
 use crate::cli::SchemaVerb;
 use crate::failure::Failure;
 use crate::new_file::write_over;
-use crate::verbs::backend_schemas;
+use crate::verbs::{backend_schemas, oracle_schema};
 
 pub(crate) fn run(verb: &SchemaVerb) -> Result<Answer, Failure> {
     match verb {
@@ -29,6 +29,7 @@ fn schemas() -> Vec<(&'static str, Value)> {
     all.push((ambit_agent_models::KIND, ambit_agent_models::schema()));
     all.push((ambit_evidence::artifacts::KIND, ambit_evidence::artifacts::schema()));
     all.extend(backend_schemas::schemas());
+    all.push(oracle_schema::schema());
     all
 }
 
