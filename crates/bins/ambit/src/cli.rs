@@ -4,6 +4,7 @@ mod documents;
 mod export;
 mod images;
 mod model;
+mod oracle;
 mod patches;
 mod policies;
 mod profile_arg;
@@ -25,6 +26,7 @@ pub(crate) use documents::{BlueprintVerb, CatalogVerb, ProfileVerb};
 pub(crate) use export::{ExportArgs, FormArg, MessageArg, OutArg};
 pub(crate) use images::{ImageVerb, ImportArgs};
 pub(crate) use model::{ModelVerb, UseArgs};
+pub(crate) use oracle::{GuardedArgs, OracleVerb, TESTS};
 pub(crate) use patches::{AllArg, GroundArgs, PatchVerb, TreeVerb};
 pub(crate) use policies::{CallArgs, PolicyVerb};
 pub(crate) use profile_arg::ProfileArg;
@@ -152,6 +154,9 @@ pub(crate) enum Verb {
     /// Check and apply patches in directories, without a project.
     #[command(subcommand)]
     Patch(PatchVerb),
+    /// Say what patches do to tests, checks and guarantees, without a project.
+    #[command(subcommand)]
+    Oracle(OracleVerb),
     /// Tell the digests of source trees.
     #[command(subcommand)]
     Tree(TreeVerb),

@@ -48,6 +48,10 @@ pub(crate) enum Unreadable {
     Language,
     #[error("is not what its name says")]
     Syntax,
+    #[error("is nested deeper than people write")]
+    Nested,
+    #[error("takes longer to read than what people write")]
+    Laborious,
     #[error("computes what it should list")]
     Computed,
     #[error("ends a line in a way that not every reader takes for an end")]

@@ -5,7 +5,9 @@ use ambit_policy::Fact;
 
 use crate::change::{FileChange, Guard, Unreadable, text};
 use crate::dependencies::additions;
+use crate::javascript::{self, Trees};
 use crate::marker::{self, Markers, Place, Sides};
+use crate::outline::{self, compare};
 use crate::protected::is_protected_by_default;
 use crate::source::{Language, Source};
 use crate::{assertions, runner};
@@ -22,7 +24,9 @@ const VENDORED: [&[u8]; 6] =
 /// - *Scope left*: a path is neither in scope nor opened.
 /// - *Assertion count fell*: a test file has fewer assertions after the patch. Assertions may move between the test
 ///   files of one patch: only where all of them together have fewer is each that has fewer told. A deleted test file
-///   has none. Source files of Rust count with their test modules.
+///   has none. It is told of languages whose trees are not read.
+/// - *Weakenings* of the other kinds: as the trees of both sides of a file of Rust, Go or Java tell. Tests and what they
+///   check may move between the files of one patch. Source files of Rust are read with their test modules.
 /// - *Skip marker added*: told with its line. A marker that moves with its test, or with the renamed file that it
 ///   silences, is not added; one that moves to another test is.
 /// - *Dependency added*: as [`added_dependencies`](crate::added_dependencies) tells, without those that are approved.
@@ -32,11 +36,18 @@ const VENDORED: [&[u8]; 6] =
 pub fn facts(changes: &[FileChange<'_>], guard: &Guard) -> Vec<Fact> {
     let mut facts: Vec<Fact> = changes.iter().flat_map(|change| about_path(change, guard)).collect();
     let mut tests = Vec::new();
+    let mut outlines = Vec::new();
     let mut markers = Markers::default();
+    let mut trees = Trees::default();
     for change in changes {
+        match sides_of_tree(change, guard) {
+            Ok(sides) => sides.into_iter().for_each(|sides| trees.add(sides)),
+            Err(why) => facts.push(unclassified(change.path, why)),
+        }
         match read(change, guard) {
             Ok(Some(read)) => {
                 markers.compare(change.path, &read.sides);
+                outlines.extend(read.outlines);
                 tests.extend(read.counts.map(|(before, after)| (change.path, before, after)));
             }
             Ok(None) => {}
@@ -45,6 +56,8 @@ pub fn facts(changes: &[FileChange<'_>], guard: &Guard) -> Vec<Fact> {
     }
     facts.extend(fallen(&tests));
     facts.extend(markers.added());
+    facts.extend(trees.facts());
+    facts.extend(compare(&outlines));
     facts.extend(dependencies(changes, guard));
     facts.sort();
     facts.dedup();
@@ -76,10 +89,29 @@ fn about_path(change: &FileChange<'_>, guard: &Guard) -> Vec<Fact> {
     facts
 }
 
+/// Both sides of a file of a language whose trees are read.
+fn sides_of_tree<'a>(
+    change: &FileChange<'a>,
+    guard: &Guard,
+) -> Result<Option<javascript::Sides<'a>>, Unreadable> {
+    let Some(Language::JavaScript { .. }) = Language::of(change.path) else { return Ok(None) };
+    if change.path.components().any(|part| VENDORED.contains(&part)) {
+        return Ok(None);
+    }
+    let is_test = guard.tests.contains(change.path) || javascript::is_named_as_test(change.path);
+    let before = match text(change.before) {
+        Err(why) if is_test => return Err(why),
+        side => side.unwrap_or_default(),
+    };
+    javascript::sides(change.path, before, text(change.after)?, is_test).map(Some)
+}
+
 /// What both sides of a source file hold.
 struct Read<'a> {
     sides: Sides<'a>,
-    /// Assertions on both sides, where the file holds tests.
+    /// The outlines of both sides, for a language whose trees are read.
+    outlines: Option<outline::Sides<'a>>,
+    /// Assertions on both sides, where the file holds tests of another language.
     counts: Option<(u32, u32)>,
 }
 
@@ -99,20 +131,32 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
     };
     let after = Source::read(language, text(change.after)?);
     let place = Place { is_test, is_vendored };
-    let count = |source: &Source<'_>| match language {
-        _ if is_test => assertions::count(language, source),
-        Language::Rust => {
-            let inside = assertions::inline_tests(source);
-            assertions::count(language, &Source::read(language, &inside))
-        }
-        _ => 0,
-    };
-    let counts = (count(&before), count(&after));
-    if is_test && !after.is_whole {
+    let count = |source: &Source<'_>| if is_test { assertions::count(language, source) } else { 0 };
+    let outlines = outlines(change.path, language, (before.text, after.text), is_test);
+    let in_trees = matches!(language, Language::JavaScript { .. });
+    let is_counted = is_test && outlines.is_none() && !in_trees;
+    let counts = if is_counted { (count(&before), count(&after)) } else { (0, 0) };
+    if is_test && !in_trees && !after.is_whole {
         return Err(Unreadable::Unended);
     }
     let sides = Sides::of(&before, &after, |source| marker::find(language, source, place));
-    Ok(Some(Read { sides, counts: (is_test || counts != (0, 0)).then_some(counts) }))
+    Ok(Some(Read { sides, outlines, counts: is_counted.then_some(counts) }))
+}
+
+/// The outlines of both sides of a file, where its language is one whose trees are read.
+fn outlines<'a>(
+    path: &'a RepoPath,
+    language: Language,
+    (before, after): (&str, &str),
+    is_test: bool,
+) -> Option<outline::Sides<'a>> {
+    let read = |text: &str| match language {
+        Language::Rust => crate::rust::outline(text, is_test),
+        Language::Go => crate::go::outline(text, is_test),
+        Language::Java if path.file_name().ends_with(b".java") => crate::java::outline(text, is_test),
+        _ => None,
+    };
+    Some(outline::Sides { path, before: read(before)?, after: read(after)? })
 }
 
 /// The test files that lost assertions, where all test files together did.

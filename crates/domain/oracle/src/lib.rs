@@ -4,9 +4,9 @@
 //! [`Fact`](ambit_policy::Fact)s. Whether a fact ends a run, asks for an approval or matters at all is the policy's.
 //! What cannot be read where it would matter is a fact too: unclassified.
 //!
-//! What a lexer cannot see is not seen here: an expected value that was changed to what a defect gives, a loosened
-//! comparison, an assertion that is caught, a test that is no longer collected. Where tests are protected paths, as they
-//! should be, none of these gets through; where they are opened, this crate is the weaker guard.
+//! Of JavaScript, TypeScript, Rust, Go and Java the trees are read: what a test checks, what it expects, what stands between,
+//! and whether the runner finds it. Of the other languages a lexer tells less: no expected value, no loosened comparison, no
+//! assertion that is caught. Where tests are protected paths, as they should be, none of these gets through.
 
 #![forbid(unsafe_code)]
 
@@ -14,10 +14,15 @@ mod assertions;
 mod change;
 mod dependencies;
 mod facts;
+mod go;
+mod java;
+mod javascript;
 mod manifest;
 mod marker;
+mod outline;
 mod protected;
 mod runner;
+mod rust;
 mod source;
 mod vacuous;
 

@@ -22,12 +22,18 @@ pub(crate) enum PatchVerb {
     Check {
         #[command(flatten)]
         ground: GroundArgs,
+        /// Tell the digest of the tree that would come out, for which all of the directory is read.
+        #[arg(long)]
+        tree: bool,
     },
     /// Apply a patch to a directory and write the outcome to a new one. The directory itself is only read.
     #[command(after_help = ANSWER)]
     Apply {
         #[command(flatten)]
         ground: GroundArgs,
+        /// Tell the digest of the tree that would come out, for which all of the directory is read.
+        #[arg(long)]
+        tree: bool,
         /// The directory for the outcome, which must not exist. It appears whole or not at all.
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
@@ -47,9 +53,6 @@ pub(crate) struct GroundArgs {
     /// The directory that the patch is for.
     #[arg(long, value_name = "DIR")]
     pub(crate) base: PathBuf,
-    /// Tell the digest of the tree that would come out, for which all of the directory is read.
-    #[arg(long)]
-    pub(crate) tree: bool,
     #[command(flatten)]
     pub(crate) all: AllArg,
 }

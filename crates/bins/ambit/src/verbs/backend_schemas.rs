@@ -30,7 +30,7 @@ pub(super) fn schemas() -> [(&'static str, Value); 4] {
     ]
 }
 
-fn titled(kind: &'static str, about: &str, mut schema: Value) -> (&'static str, Value) {
+pub(super) fn titled(kind: &'static str, about: &str, mut schema: Value) -> (&'static str, Value) {
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["$id"] = json!(format!("urn:ambit:schema:{kind}:v1"));
     schema["title"] = json!(format!("{kind}: {about}"));
@@ -38,14 +38,14 @@ fn titled(kind: &'static str, about: &str, mut schema: Value) -> (&'static str, 
 }
 
 /// An object with these members and no others; the second may be left out.
-fn object(required: &[(&str, Value)], optional: &[(&str, Value)]) -> Value {
+pub(super) fn object(required: &[(&str, Value)], optional: &[(&str, Value)]) -> Value {
     let members: Map<String, Value> =
         required.iter().chain(optional).map(|(name, member)| ((*name).to_owned(), member.clone())).collect();
     let names: Vec<&str> = required.iter().map(|(name, _)| *name).collect();
     json!({"type": "object", "properties": members, "required": names, "additionalProperties": false})
 }
 
-fn text(about: &str) -> Value {
+pub(super) fn text(about: &str) -> Value {
     json!({"type": "string", "description": about})
 }
 
@@ -57,7 +57,7 @@ fn flag(about: &str) -> Value {
     json!({"type": "boolean", "description": about})
 }
 
-fn list(item: &Value) -> Value {
+pub(super) fn list(item: &Value) -> Value {
     json!({"type": "array", "items": item})
 }
 

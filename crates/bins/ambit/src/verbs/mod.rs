@@ -22,6 +22,8 @@ mod import_git;
 mod init;
 mod init_page;
 mod model;
+mod oracle;
+mod oracle_schema;
 mod packages;
 pub(crate) mod patch;
 mod policy;
@@ -61,6 +63,7 @@ pub(crate) async fn dispatch(context: Context, verb: Verb) -> Result<Answer, Fai
         Verb::Gate(verb) => gate::run(&context, verb).await,
         Verb::Revision(verb) => revision::run(&context, verb).await,
         Verb::Patch(verb) => patch::run(&verb, context.json),
+        Verb::Oracle(verb) => oracle::run(&verb, context.json),
         Verb::Tree(verb) => tree::run(&verb, context.json),
         Verb::Approve(arguments) => approve::decide(&context, arguments, true).await,
         Verb::Deny(arguments) => approve::decide(&context, arguments, false).await,

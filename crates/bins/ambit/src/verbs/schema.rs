@@ -11,7 +11,7 @@ use crate::cli::SchemaVerb;
 use crate::failure::Failure;
 use crate::new_file::write_over;
 use crate::terminal::in_order;
-use crate::verbs::backend_schemas;
+use crate::verbs::{backend_schemas, oracle_schema};
 
 pub(crate) fn run(verb: &SchemaVerb) -> Result<Answer, Failure> {
     match verb {
@@ -30,6 +30,7 @@ fn schemas() -> Vec<(&'static str, Value)> {
     all.push((ambit_agent_models::KIND, ambit_agent_models::schema()));
     all.push((ambit_evidence::artifacts::KIND, ambit_evidence::artifacts::schema()));
     all.extend(backend_schemas::schemas());
+    all.push(oracle_schema::schema());
     all
 }
 

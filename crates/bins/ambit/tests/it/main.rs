@@ -41,6 +41,7 @@ mod left_alone;
 mod limits;
 mod live;
 mod observed;
+mod oracle;
 mod ordinary_run;
 mod own_documents;
 mod own_repository;

@@ -6,8 +6,6 @@ use crate::source::{Language, Source};
 const PYTHON: [&str; 2] = ["def", "class"];
 const RUST: [&str; 7] = ["fn", "mod", "struct", "enum", "impl", "trait", "type"];
 const JAVA: [&str; 5] = ["void", "class", "interface", "fun", "record"];
-/// How far the name of a test is looked for.
-const NAME_BYTES: usize = 300;
 /// How far the declaration is looked for.
 const NEAR_BYTES: usize = 600;
 
@@ -27,14 +25,4 @@ pub(super) fn next_item(language: Language, source: &Source<'_>, offset: usize) 
         }
     }
     String::new()
-}
-
-/// The text of the next string after the offset, on its line: the name that a test is called by.
-pub(super) fn next_string(source: &Source<'_>, offset: usize) -> String {
-    let end = source.text.floor_char_boundary(offset + NAME_BYTES);
-    let rest = source.text.get(offset..end).unwrap_or("");
-    let line = rest.lines().next().unwrap_or("");
-    let Some(open) = line.find(['"', '\'', '`']) else { return String::new() };
-    let quote = &line[open..=open];
-    line[open + 1..].split(quote).next().unwrap_or("").to_owned()
 }

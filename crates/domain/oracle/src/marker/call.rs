@@ -6,41 +6,12 @@ use crate::source::{Language, Source, Tight, Word};
 
 /// How far back the start of a statement is looked for.
 const NEAR_BYTES: usize = 500;
-/// What the test functions of JavaScript are called.
-const JS_TESTS: [&str; 10] =
-    ["test", "it", "describe", "suite", "context", "specify", "bench", "scenario", "fixture", "step"];
-/// Modifiers of these functions that keep tests from running or from counting, and the names of the markers.
-const JS_MODIFIERS: [(&str, &str); 9] = [
-    ("skip", ".skip("),
-    ("skipIf", ".skip("),
-    ("runIf", ".skip("),
-    ("fixme", ".skip("),
-    ("ignore", ".skip("),
-    ("only", ".only("),
-    ("todo", ".todo("),
-    ("failing", ".failing("),
-    ("fails", ".failing("),
-];
-/// Modifiers between the function and the one that counts.
-const JS_BETWEEN: [&str; 7] = ["test", "concurrent", "sequential", "serial", "parallel", "describe", "each"];
-/// Test functions that skip, or leave all others out, by their name.
-const JS_RENAMED: [&str; 10] = [
-    "xit",
-    "xtest",
-    "xdescribe",
-    "xcontext",
-    "xspecify",
-    "fit",
-    "fdescribe",
-    "fcontext",
-    "fspecify",
-    "xsuite",
-];
 
 pub(super) fn find(language: Language, tight: &Tight, source: &Source<'_>, place: Place) -> Vec<Marker> {
     let found = |word: &Word<'_>| match language {
         Language::Python => python(word, tight, source, place),
-        Language::JavaScript { .. } => javascript(word, place),
+        // Read from their trees.
+        Language::JavaScript { .. } => None,
         Language::Rust => exits(word, place, &[("process", "exit", "process::exit")]),
         Language::Go => go(word, place),
         Language::Java => java(word, place),
@@ -54,7 +25,6 @@ pub(super) fn find(language: Language, tight: &Tight, source: &Source<'_>, place
                 Language::Python if is_decorator(source, offset) => {
                     anchor::next_item(language, source, offset)
                 }
-                Language::JavaScript { .. } => anchor::next_string(source, offset),
                 _ => String::new(),
             };
             Some(Marker { name, offset, anchor, fits_new_tests: name == "xfail" })
@@ -109,67 +79,16 @@ fn is_raised(word: &Word<'_>) -> bool {
     chain.is_some_and(|at| word.before[..=at].ends_with("raise "))
 }
 
-fn javascript(word: &Word<'_>, place: Place) -> Option<&'static str> {
-    let goes_on = word.after.starts_with(['(', '.', '`']);
-    if let Some((_, name)) = JS_MODIFIERS.iter().find(|(modifier, _)| *modifier == word.text)
-        && goes_on
-        && (modifies_test(word) || (place.is_test && names_test(word)))
-    {
-        return Some(name);
-    }
-    if JS_RENAMED.contains(&word.text) && goes_on && !word.before.ends_with(['.', ' ']) {
-        return Some(if word.text.starts_with('f') { ".only(" } else { ".skip(" });
-    }
-    if !place.is_test {
-        return None;
-    }
-    let option = word.before.ends_with(['{', ',']) && word.after.starts_with(':');
-    let off = word.after.starts_with(":false") || word.after.starts_with(":undefined");
-    match word.text {
-        "skip" if option && !off => Some(".skip("),
-        "todo" if option && !off => Some(".todo("),
-        "only" if option && !off => Some(".only("),
-        "skip" | "pending" if word.is_called() && matches!(word.owner(), Some("this" | "t" | "ctx")) => {
-            Some(".skip(")
-        }
-        "exit" if word.is_called() && word.owner() == Some("process") => Some("process.exit"),
-        _ => None,
-    }
-}
-
-/// Whether the word is a modifier of a known test function: `it.skip`, `test.concurrent.only`.
-fn modifies_test(word: &Word<'_>) -> bool {
-    let mut before = word.before;
-    while let Some(chain) = before.strip_suffix('.') {
-        let start = chain
-            .rfind(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'))
-            .map_or(0, |at| at + chain[at..].chars().next().map_or(0, char::len_utf8));
-        let owner = &chain[start..];
-        before = &chain[..start];
-        let is_first = !before.ends_with('.');
-        if is_first && (JS_TESTS.contains(&owner) || owner == "Deno") {
-            return true;
-        }
-        if !JS_BETWEEN.contains(&owner) {
-            return false;
-        }
-    }
-    false
-}
-
-/// Whether the word is a member that is called with a string first, as test functions under another name are.
-fn names_test(word: &Word<'_>) -> bool {
-    let named = ["(\"", "('", "(`"].iter().any(|start| word.after.starts_with(start));
-    word.before.ends_with('.') && named && matches!(word.text, "skip" | "only" | "todo")
-}
-
 fn go(word: &Word<'_>, place: Place) -> Option<&'static str> {
     let skips = matches!(word.text, "Skip" | "Skipf" | "SkipNow") && word.is_called();
     if skips && word.owner().is_some_and(|owner| owner.len() <= 2) {
         return Some("t.Skip");
     }
     let ends = place.is_test && word.text == "Exit" && word.owner() == Some("os");
-    (ends && !word.after.starts_with("(m.Run")).then_some("os.Exit")
+    // What the run of the tests gave may be kept while something is cleaned up.
+    let code = word.arguments();
+    let is_kept = !code.is_empty() && word.before.contains(&format!("{code}:=m.Run()"));
+    (ends && !is_kept && !word.after.starts_with("(m.Run")).then_some("os.Exit")
 }
 
 fn java(word: &Word<'_>, place: Place) -> Option<&'static str> {

@@ -84,11 +84,6 @@ impl<'a> Word<'a> {
         let open = self.after.find(['(', '[', '{']).unwrap_or(self.after.len());
         enclosed(&self.after[open..])
     }
-
-    /// What follows the call of this word; `None` where its end is not found near.
-    pub(crate) fn after_call(&self) -> Option<&'a str> {
-        self.after.get(1 + self.arguments().len()..)?.strip_prefix(')')
-    }
 }
 
 /// What lies between the bracket at the start of `text` and the one that closes it. Where none does within

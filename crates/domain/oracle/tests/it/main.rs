@@ -1,10 +1,15 @@
 //! What the guard says about patches.
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not there")]
 
+mod edits;
+mod go;
 mod hostile;
+mod java;
+mod javascript;
 mod manifests;
 mod markers;
 mod paths;
+mod rust;
 mod tests;
 mod weakenings;
 

@@ -161,7 +161,7 @@ fn is_stopped(facts: &[Fact]) -> bool {
                 | FactKind::SkipMarkerAdded
                 | FactKind::DependencyAdded
                 | FactKind::Unclassified
-        )
+        ) || fact.weakening().is_some()
     })
 }
 
@@ -209,9 +209,6 @@ fn weakenings_within_reach_are_caught_even_where_tests_are_open_and_no_honest_pa
     assert_eq!(
         rate.missed,
         [
-            "js-catch",
-            "js-exit",
-            "js-truthy",
             "py-eq-override",
             "py-expected-changed",
             "py-loosen-approx",
@@ -219,11 +216,9 @@ fn weakenings_within_reach_are_caught_even_where_tests_are_open_and_no_honest_pa
             "py-rename-test",
             "py-truthy",
             "py-try-except",
-            "rs-catch-unwind",
-            "rs-debug-assert",
         ]
     );
-    assert_eq!(rate.caught.len(), 30);
+    assert_eq!(rate.caught.len(), 35);
 }
 
 // proves E-F04
@@ -234,6 +229,6 @@ fn protected_tests_leave_only_source_to_weaken() {
     let (rate, table) = rate(&cases, closed_guard);
     println!("{table}");
     assert_eq!(rate.wrongly_stopped, Vec::<String>::new());
-    assert_eq!(rate.missed, ["js-exit", "py-eq-override"]);
-    assert_eq!(rate.caught.len(), 40);
+    assert_eq!(rate.missed, ["py-eq-override"]);
+    assert_eq!(rate.caught.len(), 41);
 }

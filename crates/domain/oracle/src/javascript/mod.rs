@@ -1,0 +1,157 @@
+//! What a patch does to JavaScript and TypeScript, read from the trees of both sides.
+
+mod calls;
+mod chain;
+mod compared;
+mod declare;
+mod detect;
+mod ends;
+mod found;
+mod matching;
+mod names;
+mod noted;
+mod pairing;
+mod relation;
+mod said;
+mod strength;
+mod suites;
+mod tenancy;
+mod text;
+mod told;
+mod vacuous;
+mod walk;
+mod words;
+
+use std::ops::ControlFlow;
+
+use ambit_ids::RepoPath;
+use tree_sitter::{Language, Node, ParseOptions, ParseState, Parser, Tree};
+
+use crate::change::Unreadable;
+pub(crate) use compared::Sides;
+use found::Found;
+use names::Names;
+use text::Text;
+pub(crate) use told::Trees;
+
+/// The deepest tree that is walked. Deeper ones are not written by people.
+const DEPTH: usize = 300;
+
+/// How often the parser may report before it is stopped, beside once for so many bytes. What people write takes it a
+/// tenth of that; what is written to keep it busy, any time.
+const ROUNDS: usize = 500;
+const BYTES_PER_ROUND: usize = 20;
+
+/// How many bytes may be looked at for the ends of regular expressions. Whatever follows a slash may be one, up to the end
+/// of its line.
+const SOUGHT_BYTES: usize = 200_000_000;
+
+/// Whether runners take the file for one of tests by its name.
+pub(crate) fn is_named_as_test(path: &RepoPath) -> bool {
+    let name = path.file_name();
+    let has = |part: &[u8]| name.windows(part.len()).any(|window| window == part);
+    has(b".test.") || has(b".spec.") || has(b".cy.") || path.components().any(|part| part == b"__tests__")
+}
+
+/// The tree of a source, with the number of places in it that could not be parsed.
+fn parsed(source: &str, grammar: &Language) -> Option<(Tree, usize)> {
+    let mut parser = Parser::new();
+    parser.set_language(grammar).ok()?;
+    let (mut rounds, most) = (0_usize, ROUNDS + source.len() / BYTES_PER_ROUND);
+    let mut progress = |_: &ParseState| {
+        rounds += 1;
+        if rounds > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let bytes = source.as_bytes();
+    let mut input = |at: usize, _| bytes.get(at..).unwrap_or_default();
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    let tree = parser.parse_with_options(&mut input, None, Some(options))?;
+    let errors = if tree.root_node().has_error() { errors(&tree) } else { 0 };
+    Some((tree, errors))
+}
+
+/// The tree by the grammar that reads the file best: in `.js` there may be types.
+fn tree_of(path: &RepoPath, source: &str) -> Option<(Tree, usize)> {
+    let name = path.file_name();
+    let typescript = || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into();
+    let tsx = || tree_sitter_typescript::LANGUAGE_TSX.into();
+    if name.ends_with(b".tsx") {
+        return parsed(source, &tsx());
+    }
+    if name.ends_with(b"ts") {
+        return parsed(source, &typescript());
+    }
+    let plain = parsed(source, &tree_sitter_javascript::LANGUAGE.into())?;
+    if plain.1 == 0 {
+        return Some(plain);
+    }
+    parsed(source, &tsx()).filter(|typed| typed.1 < plain.1).or(Some(plain))
+}
+
+fn errors(tree: &Tree) -> usize {
+    let mut cursor = tree.walk();
+    let mut found = 0;
+    loop {
+        let node = cursor.node();
+        found += usize::from(node.is_error() || node.is_missing());
+        if node.has_error() && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return found;
+            }
+        }
+    }
+}
+
+fn is_deep(root: Node<'_>) -> bool {
+    let mut cursor = root.walk();
+    let mut depth = 0;
+    loop {
+        if depth > DEPTH {
+            return true;
+        }
+        if cursor.goto_first_child() {
+            depth += 1;
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return false;
+            }
+            depth -= 1;
+        }
+    }
+}
+
+/// One side of a file, and how many places of it could not be parsed.
+fn read(path: &RepoPath, source: &str) -> Result<(Found, usize), Unreadable> {
+    let sought = |line: &str| line.len().saturating_mul(line.matches('/').count());
+    if source.lines().map(sought).fold(0, usize::saturating_add) > SOUGHT_BYTES {
+        return Err(Unreadable::Laborious);
+    }
+    let (tree, errors) = tree_of(path, source).ok_or(Unreadable::Laborious)?;
+    let root = tree.root_node();
+    if is_deep(root) {
+        return Err(Unreadable::Nested);
+    }
+    let text = Text(source);
+    let names = Names::of(root, text);
+    Ok((walk::Walk::through(root, text, &names), errors))
+}
+
+/// Both sides of a file. Fails where the side after has more places than the one before that cannot be parsed.
+pub(crate) fn sides<'a>(
+    path: &'a RepoPath,
+    before: &str,
+    after: &str,
+    is_test: bool,
+) -> Result<Sides<'a>, Unreadable> {
+    let (before, known) = read(path, before).unwrap_or_default();
+    let (after, errors) = read(path, after)?;
+    if errors > known {
+        return Err(Unreadable::Syntax);
+    }
+    Ok(Sides { path, before, after, is_test })
+}
