@@ -5,6 +5,7 @@ mod edits;
 mod go;
 mod hostile;
 mod java;
+mod legible;
 mod manifests;
 mod markers;
 mod paths;
