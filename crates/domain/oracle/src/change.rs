@@ -54,6 +54,10 @@ pub(crate) enum Unreadable {
     Laborious,
     #[error("computes what it should list")]
     Computed,
+    #[error("is nested deeper than people write")]
+    Nested,
+    #[error("takes longer to read than what people write")]
+    Laborious,
     #[error("ends a line in a way that not every reader takes for an end")]
     LineEnd,
 }

@@ -10,7 +10,7 @@ use crate::marker::{self, Markers, Place, Sides};
 use crate::outline::{self, compare};
 use crate::protected::is_protected_by_default;
 use crate::source::{Language, Source};
-use crate::{assertions, runner};
+use crate::{assertions, runner, tree};
 
 /// Directories of copies of other people's code.
 const VENDORED: [&[u8]; 6] =
@@ -130,6 +130,9 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
         side => Source::read(language, side.unwrap_or_default()),
     };
     let after = Source::read(language, text(change.after)?);
+    if holds_tests {
+        tree::legible(change.path, language, (before.text, after.text))?;
+    }
     let place = Place { is_test, is_vendored };
     let count = |source: &Source<'_>| if is_test { assertions::count(language, source) } else { 0 };
     let outlines = outlines(change.path, language, (before.text, after.text), is_test);

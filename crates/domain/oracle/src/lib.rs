@@ -24,6 +24,7 @@ mod protected;
 mod runner;
 mod rust;
 mod source;
+mod tree;
 mod vacuous;
 
 pub use change::{FileChange, Guard};

@@ -6,6 +6,7 @@ mod go;
 mod hostile;
 mod java;
 mod javascript;
+mod legible;
 mod manifests;
 mod markers;
 mod paths;

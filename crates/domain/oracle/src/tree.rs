@@ -1,0 +1,92 @@
+//! Whether the tree of a test file tells what the file says.
+
+use std::ops::ControlFlow;
+
+use ambit_ids::RepoPath;
+use tree_sitter::{Language as Grammar, ParseOptions, ParseState, Parser, Tree};
+
+use crate::change::Unreadable;
+use crate::source::Language;
+
+/// How deep a tree is followed by those who read it.
+const DEPTH: usize = 160;
+/// How often a parser may report before it is stopped, beside once for so many bytes. What people write takes it a tenth
+/// of that; what is written to keep it busy, any time.
+const ROUNDS: usize = 500;
+const BYTES_PER_ROUND: usize = 20;
+
+/// What cannot be relied upon in a tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Shape {
+    /// Places that could not be parsed.
+    errors: usize,
+    /// The deepest place.
+    depth: usize,
+}
+
+/// Whether the side after can be read as far as the one before could. What a grammar does not know, and what nobody
+/// follows, stays where it is; a patch may bring no more of it, since a test could lie in there.
+///
+/// # Errors
+/// [`Unreadable`] where it does.
+pub(crate) fn legible(
+    path: &RepoPath,
+    language: Language,
+    (before, after): (&str, &str),
+) -> Result<(), Unreadable> {
+    let Some(grammar) = grammar(path, language) else { return Ok(()) };
+    let after = shape(&grammar, after).ok_or(Unreadable::Laborious)?;
+    if after.errors == 0 && after.depth <= DEPTH {
+        return Ok(());
+    }
+    let before = shape(&grammar, before).unwrap_or_default();
+    if after.errors > before.errors {
+        return Err(Unreadable::Syntax);
+    }
+    if after.depth > DEPTH.max(before.depth) { Err(Unreadable::Nested) } else { Ok(()) }
+}
+
+fn grammar(path: &RepoPath, language: Language) -> Option<Grammar> {
+    match language {
+        Language::Python => Some(tree_sitter_python::LANGUAGE.into()),
+        Language::Rust => Some(tree_sitter_rust::LANGUAGE.into()),
+        Language::Go => Some(tree_sitter_go::LANGUAGE.into()),
+        Language::Java if path.file_name().ends_with(b".java") => Some(tree_sitter_java::LANGUAGE.into()),
+        Language::Java | Language::JavaScript { .. } => None,
+    }
+}
+
+/// The shape of the tree of a text. `None` where the parser would be kept busy for longer than its length.
+fn shape(grammar: &Grammar, text: &str) -> Option<Shape> {
+    let mut parser = Parser::new();
+    parser.set_language(grammar).ok()?;
+    let (mut rounds, most) = (0_usize, ROUNDS + text.len() / BYTES_PER_ROUND);
+    let mut progress = |_: &ParseState| {
+        rounds += 1;
+        if rounds > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let bytes = text.as_bytes();
+    let mut input = |at: usize, _| bytes.get(at..).unwrap_or_default();
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    parser.parse_with_options(&mut input, None, Some(options)).map(|tree| measured(&tree))
+}
+
+fn measured(tree: &Tree) -> Shape {
+    let mut cursor = tree.walk();
+    let (mut shape, mut depth) = (Shape::default(), 0);
+    loop {
+        let node = cursor.node();
+        shape.errors += usize::from(node.is_error() || node.is_missing());
+        shape.depth = shape.depth.max(depth);
+        if cursor.goto_first_child() {
+            depth += 1;
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return shape;
+            }
+            depth -= 1;
+        }
+    }
+}
