@@ -305,7 +305,7 @@ pub(super) const DOMAIN_EXTERNAL: &[Edges] = &[
         "ambit-blueprint",
         &["saphyr-parser", "serde", "serde_json", "serde_path_to_error", "strsim", "thiserror"],
     ),
-    ("ambit-oracle", &["serde_json", "thiserror", "toml"]),
+    ("ambit-oracle", &["saphyr-parser", "serde_json", "thiserror", "toml"]),
     ("ambit-run", &["serde", "serde_json", "thiserror"]),
     ("ambit-evidence", &["ed25519-dalek", "serde", "serde_json", "thiserror"]),
 ];

@@ -4,6 +4,7 @@ use ambit_ids::RepoPath;
 use ambit_policy::Fact;
 
 use crate::change::{FileChange, Guard, Unreadable, text};
+use crate::config;
 use crate::dependencies::additions;
 use crate::marker::{self, Markers, Place, Sides};
 use crate::protected::is_protected_by_default;
@@ -46,6 +47,7 @@ pub fn facts(changes: &[FileChange<'_>], guard: &Guard) -> Vec<Fact> {
     facts.extend(fallen(&tests));
     facts.extend(markers.added());
     facts.extend(dependencies(changes, guard));
+    facts.extend(config::facts(changes, guard));
     facts.sort();
     facts.dedup();
     facts
