@@ -44,6 +44,8 @@ pub(super) fn compare(layout: &str, document: &Document<'_>, with_manifest: bool
             if !places.contains(&place(&locked.origin)) && !locked.origin.is_empty() {
                 told.tell(FactKind::DependencyMoved, spot, "", &format!("{name} from {}", locked.origin));
             }
+            // The project's own packages come from nowhere and are held by nothing.
+            let is_own = locked.origin.is_empty() && locked.digests.is_empty();
             let Some(old) = before.and_then(|before| {
                 before.iter().find(|old| !now.iter().any(|kept| kept.version == old.version))
             }) else {
@@ -51,7 +53,7 @@ pub(super) fn compare(layout: &str, document: &Document<'_>, with_manifest: bool
             };
             if had_digests && locked.digests.is_empty() && !old.digests.is_empty() {
                 told.tell(FactKind::DependencyUnpinned, spot, name, "no digest");
-            } else if !with_manifest && layout != "gosum" {
+            } else if !(with_manifest || is_own) && layout != "gosum" {
                 let (old, new) = (format!("{name} {}", old.version), format!("{name} {}", locked.version));
                 told.tell(FactKind::DependencyUnpinned, spot, &old, &new);
             }

@@ -67,7 +67,9 @@ fn forgiven(document: &Document<'_>, told: &mut Told) {
         let text = node.text().unwrap_or_default().trim();
         let old =
             was.iter().find(|(there, called, _)| there == place && called == name).map(|(.., node)| *node);
-        let is_new = old.is_none_or(|old| old.shown() != node.shown());
+        // What comes with a job or a step of its own takes nothing from the others.
+        let is_new =
+            old.is_none_or(|old| old.shown() != node.shown()) && was.iter().any(|(there, ..)| there == place);
         let forgives = FORGIVING.contains(&name.as_str())
             && (text == "true" || text.contains("always") || matches!(node.value, Value::Map(_)));
         let never = (name == "if" && matches!(bare(text), "false" | "0" | "'false'"))

@@ -105,7 +105,8 @@ pub(super) fn kept(changes: &[FileChange<'_>], guard: &Guard, told: &mut Told) {
     for change in changes {
         let Some(before) = change.before.filter(|before| Some(*before) != change.after) else { continue };
         let is_moved = changes.iter().any(|other| other.before.is_none() && other.after == Some(before));
-        if is_kept_result(change.path) && !is_moved && !only_grows(before, change.after) {
+        let is_input = change.path.components().any(|part| matches!(part, b"fuzz" | b"corpus" | b"corpora"));
+        if is_kept_result(change.path) && !is_input && !is_moved && !only_grows(before, change.after) {
             let spot = first_difference(change);
             told.tell(FactKind::SnapshotChanged, spot, "", "");
         }

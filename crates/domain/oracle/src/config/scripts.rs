@@ -55,7 +55,8 @@ pub(super) fn package(document: &Document<'_>, told: &mut Told) {
             continue;
         };
         if commands != now {
-            compare_commands(document.path, &flat(&was, name), &flat(&is, name), true, told);
+            let is_check = !matches!(name.as_str(), "pretest" | "posttest" | "ci") && starts(name);
+            compare_commands(document.path, &flat(&was, name), &flat(&is, name), is_check, told);
         }
     }
     let new = is.iter().filter(|(name, _)| {

@@ -54,6 +54,7 @@ fn tests_of_rust_that_are_not_run_as_before_are_told() {
         ),
         ("Cargo.toml", "[features]\n", "[features]\ndefault=['std']\nstd=[]\n"),
         ("Cargo.toml", "[lints.clippy]\nall='warn'\n", "[lints.clippy]\nall='deny'\npedantic='warn'\n"),
+        ("Cargo.toml", "", "[lints.clippy]\npedantic='warn'\nmust_use_candidate='allow'\n"),
         ("Cargo.toml", "[lints.clippy]\nall='warn'\n", "[lints.clippy]\nall={level='warn',priority=-1}\n"),
         ("Cargo.toml", "", "[profile.release]\nlto=true\n[profile.dev]\nopt-level=1\n"),
         (".cargo/config.toml", "", "[build]\nrustflags = ['-C', 'target-cpu=native']\n"),

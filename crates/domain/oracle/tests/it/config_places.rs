@@ -53,6 +53,7 @@ fn a_kept_result_that_was_there_is_told_and_a_new_one_is_not() {
         ("tests/__snapshots__/a.snap", "", "exports[`a`] = 1\n"),
         ("tests/__snapshots__/a.snap", "exports[`a`] = 1\n", "exports[`a`] = 1\nexports[`b`] = 2\n"),
         ("src/golden.py", "a\n", "b\n"),
+        ("fuzz/testdata/crash-1", "a\n", "b\n"),
     ]);
     let moved = [("tests/golden/a.txt", Some("a\n"), None), ("tests/golden/b.txt", None, Some("a\n"))];
     assert_eq!(about(&moved), []);

@@ -169,7 +169,11 @@ pub(in crate::config) fn compare(
         let candidates = || new.iter().enumerate().filter(same);
         let Some((at, other)) = candidates().find(as_it_was).or_else(|| candidates().next()) else {
             // Called once where it was called twice, on the same: nothing is lost.
-            let kept = new.iter().any(|other| other.program == call.program && other.places == call.places);
+            let kept = new.iter().any(|other| {
+                let replaces = other.program == call.program
+                    || (call.program == "cargo check" && other.program == "cargo clippy");
+                replaces && (!is_check || other.places == call.places)
+            });
             if !kept {
                 let is = new.first().map(|call| call.text.as_str());
                 let is = is.or(after.first().map(|command| command.text.as_str())).unwrap_or_default();

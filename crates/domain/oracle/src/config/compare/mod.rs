@@ -8,6 +8,7 @@ mod shell;
 use std::collections::BTreeSet;
 
 use ambit_ids::RepoPath;
+use ambit_policy::FactKind;
 
 use super::node::{Node, Value};
 use super::rules::{Rule, Way};
@@ -76,7 +77,12 @@ fn as_sets(rule: &Rule, before: &[Hit<'_>], after: &[Hit<'_>], documents: &[Docu
         Way::Grows => {
             let asked = newly_asked(documents);
             let is_new = |text: &str| asked.iter().any(|code| covers(code, text));
-            for new in news().filter(|new| !new.text.starts_with('!') && !is_new(&new.text)) {
+            let counts = |new: &&Element<'_>| {
+                !new.text.starts_with('!')
+                    && !is_new(&new.text)
+                    && (rule.kind != FactKind::CheckSilenced || !is_no_source(&new.text))
+            };
+            for new in news().filter(counts) {
                 told.tell(rule.kind, Spot::after(new.path, new.line), "", &shown(&name(after), &new.text));
             }
         }
@@ -147,6 +153,29 @@ fn covers(code: &str, text: &str) -> bool {
     code == "ALL" || (is_code(code) && is_code(text) && text.starts_with(code))
 }
 
+/// Whether a place that a check leaves out holds no source of the project.
+fn is_no_source(text: &str) -> bool {
+    const NAMES: [&str; 16] = [
+        "coverage",
+        "test",
+        "tests",
+        "example",
+        "examples",
+        "dist",
+        "build",
+        "node_modules",
+        "docs",
+        "doc",
+        "vendor",
+        "target",
+        "venv",
+        ".venv",
+        ".git",
+        "__pycache__",
+    ];
+    NAMES.contains(&text.trim_matches(['/', '*', '.', '^', '$']).trim_start_matches("./"))
+}
+
 fn shown(name: &str, text: &str) -> String {
     format!("{}: {text}", name.trim_start_matches('/'))
 }
@@ -157,6 +186,11 @@ fn listed(elements: &[Element<'_>]) -> String {
 }
 
 fn one_by_one(rule: &Rule, before: &[Hit<'_>], after: &[Hit<'_>], told: &mut Told) {
+    // Lints that are named for the first time: what is switched off among them is left out of what is switched on.
+    let refines = before.is_empty() && after.iter().any(|hit| severity(Some(hit.node)) > Some(0));
+    if rule.way == Way::Severity && refines {
+        return;
+    }
     let names: BTreeSet<&str> = before.iter().chain(after).map(|hit| hit.name.as_str()).collect();
     for name in names {
         let was = before.iter().find(|hit| hit.name == name);
@@ -215,14 +249,23 @@ fn loosened(way: Way, was: Option<&Node>, is: Option<&Node>) -> bool {
             (Some(old), None) => old > 0.0,
             _ => false,
         },
-        Way::Severity => {
-            severity(was) > severity(is) || (is.is_some() && was.is_none() && severity(is) == Some(0))
-        }
+        Way::Severity => match (severity(was), severity(is)) {
+            (Some(old), Some(new)) => old > new,
+            // What an error was and is left to whatever holds by default.
+            (Some(old), None) => old == LOUDEST && is.is_none(),
+            (None, Some(new)) => {
+                new == 0 && was.is_none() && is.is_some_and(|node| node.get("check-cfg").is_none())
+            }
+            (None, None) => false,
+        },
         Way::Options => options::loosened(&joined(was), &joined(is)),
         Way::Flags => options::flags_loosened(&joined(was), &joined(is)),
         Way::Grows | Way::Shrinks | Way::Narrows(_) | Way::Filters | Way::Command => false,
     }
 }
+
+/// How loud an error is.
+const LOUDEST: u8 = 3;
 
 /// How loud a lint is; `None` where nothing is said of it.
 fn severity(node: Option<&Node>) -> Option<u8> {
@@ -236,7 +279,7 @@ fn severity(node: Option<&Node>) -> Option<u8> {
         "off" | "0" | "allow" | "none" | "false" => Some(0),
         "information" | "info" | "expect" => Some(1),
         "warn" | "1" | "warning" => Some(2),
-        "error" | "2" | "deny" | "forbid" | "true" => Some(3),
+        "error" | "2" | "deny" | "forbid" | "true" => Some(LOUDEST),
         _ => None,
     }
 }

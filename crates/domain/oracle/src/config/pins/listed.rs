@@ -222,9 +222,10 @@ fn cargo(node: &Node) -> Vec<Named> {
                 let version = node.text().or(node.field("version")).unwrap_or_default();
                 let mut named =
                     Named::new(section, key.clone(), node.line, &format!("{key} = {}", node.shown()));
-                named.is_exact = version.trim_start().starts_with('=');
-                let keys = ["git", "registry", "registry-index", "path", "package"];
-                named.source = keys.iter().find_map(|key| node.field(key)).map(str::to_owned);
+                named.is_exact = version.trim_start().starts_with('=') && version.split('.').count() >= 3;
+                let keys = ["git", "registry", "registry-index", "path"];
+                let alias = node.field("package").filter(|package| package != key);
+                named.source = keys.iter().find_map(|key| node.field(key)).or(alias).map(str::to_owned);
                 let is_git = node.get("git").is_some();
                 named.is_exact |= is_git && node.get("rev").is_some();
                 if is_git && node.get("rev").is_none() && node.get("tag").is_none() {
