@@ -66,6 +66,13 @@ mod tests {
         assert_eq!([seeded.next(), seeded.next()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
     }
 
+    /// Whatever cargo starts in this workspace has it, these tests too.
+    #[test]
+    fn the_tests_of_properties_have_a_seed_that_can_be_named() {
+        let seed = std::env::var("PROPTEST_RNG_SEED").unwrap();
+        assert!(seed.parse::<u64>().is_ok(), "{seed}");
+    }
+
     #[test]
     fn a_seed_follows_from_the_content() {
         assert_eq!(

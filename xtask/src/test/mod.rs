@@ -2,6 +2,7 @@
 //! replayed.
 
 mod debian;
+mod failed;
 mod locked;
 mod needs;
 mod output;
@@ -77,6 +78,7 @@ fn close(tally: &Tally, missing: &[&needs::Need], parts: &Parts, took: Duration)
     for need in missing {
         println!("missing: {}; {}", need.name, need.tests);
     }
+    tally.print_failures();
     let said = |verdict: Option<Verdict>| match verdict {
         Some(Verdict::Green) => "ok",
         Some(Verdict::Red) => "RED",

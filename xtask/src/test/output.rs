@@ -49,6 +49,7 @@ pub(super) fn run_tests(workspace: &Workspace, filter: &[String]) -> Result<(boo
         }
         line.clear();
     }
+    tally.end();
     let status = child.wait().map_err(|cause| Failure::caused("could not wait for cargo", cause))?;
     Ok((status.success(), tally))
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::failed::Failures;
+
 /// One test binary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Binary {
@@ -37,6 +39,7 @@ pub(super) struct Tally {
     crate_name: String,
     /// The test whose output is being told.
     test: String,
+    failures: Failures,
 }
 
 impl Tally {
@@ -50,25 +53,51 @@ impl Tally {
             self.skipped.insert(format!("{code} {} {}", self.crate_name, self.test));
         }
         if let Some(started) = Started::read(line) {
-            self.part = Part::Progress;
+            self.end_binary();
             let name = started.name(&mut self.crate_name);
             self.binaries.push(Binary { name, counts: Counts::default() });
         } else if let Some(counts) = parse_result(line) {
-            self.part = Part::Progress;
             // The last one of a binary is its own: any before it was printed by a test.
             if let Some(binary) = self.binaries.last_mut() {
                 binary.counts = counts;
             }
-        } else if line == "successes:" {
+            // Of tests that failed, what other tests said may be told, with results of their own.
+            if self.part != Part::Failures {
+                self.part = Part::Progress;
+            }
+        } else if line == "successes:" && self.part != Part::Failures {
             self.part = Part::Successes;
-        } else if line == "failures:" {
+        } else if line == "failures:" && self.failures.any() {
             self.part = Part::Failures;
         }
         match self.part {
-            Part::Failures => true,
+            Part::Failures => {
+                let binary = self.binaries.last().map_or("", |binary| &binary.name);
+                self.failures.output(binary, line);
+                true
+            }
             Part::Successes => false,
-            Part::Progress => !is_routine(line),
+            Part::Progress => {
+                self.failures.progress(line);
+                !is_routine(line)
+            }
         }
+    }
+
+    /// Everything was said that will be.
+    pub(super) fn end(&mut self) {
+        self.end_binary();
+    }
+
+    fn end_binary(&mut self) {
+        self.part = Part::Progress;
+        let binary = self.binaries.last().map_or("", |binary| &binary.name);
+        self.failures.end_binary(binary);
+    }
+
+    /// Once more, what the tests that failed said.
+    pub(super) fn print_failures(&self) {
+        self.failures.print();
     }
 
     pub(super) fn ran(&self) -> usize {
@@ -221,6 +250,7 @@ test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; fini
         let (_, shown) = read(RUN);
         assert!(shown.contains(&"left: 1"));
         assert!(shown.iter().any(|line| line.starts_with("test result: FAILED")));
+        assert!(!shown.contains(&"skipped: CASES_ABSENT"), "what a test prints that passed");
         assert!(shown.iter().any(|line| line.starts_with("test result: ok. 3 passed")));
         assert!(shown.iter().all(|line| !line.ends_with("... ok") && !line.starts_with("skipped")));
     }

@@ -320,7 +320,7 @@ mod tests {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(20), filled).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(60), filled).await.unwrap();
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 
 use crate::backend::LinuxSandboxes;
 use crate::home::Home;
-use crate::process::Process;
+use crate::process::{DYING, Process};
 use crate::{machine, program, retire};
 
 /// A lease that has something on the disk.
@@ -110,7 +110,12 @@ impl View {
     async fn remove(&self, found: &Found, beside: Option<&LinuxSandboxes>) -> Result<(), SandboxError> {
         match found.surface {
             Surface::Leases => self.remove_lease(found, beside).await,
-            Surface::ControlGroups => remove_group(found),
+            Surface::ControlGroups => {
+                let (group, what) = (found.clone(), "removing a control group");
+                tokio::task::spawn_blocking(move || remove_group(&group))
+                    .await
+                    .map_err(|panic| SandboxError::during(what)(io::Error::other(panic)))?
+            }
             Surface::Processes => remove_process(found).await,
             // This program makes none in the namespace of the host, so one that is there is somebody else's.
             Surface::Mounts | Surface::Containers => Err(refusal(io::ErrorKind::Unsupported)),
@@ -225,7 +230,8 @@ fn groups(search: Search, owners: &BTreeMap<PathBuf, LeaseId>) -> Vec<Found> {
     search.groups.into_iter().filter(is_own).map(group).collect()
 }
 
-/// A group is only ever removed, and nothing in it killed: the kernel keeps one that holds a process.
+/// A group is only ever removed, and nothing in it killed: the kernel keeps one that holds a process. One in which every
+/// process is ending is waited for: a look may have found none of them any more.
 fn remove_group(found: &Found) -> Result<(), SandboxError> {
     let directory = Path::new(&found.reference);
     let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -233,7 +239,7 @@ fn remove_group(found: &Found) -> Result<(), SandboxError> {
     if name.map(maker_of_name) != Some(Maker::Gone) {
         return Err(refusal(io::ErrorKind::ResourceBusy));
     }
-    match ambit_control_groups::remove_empty(directory) {
+    match ambit_control_groups::remove_empty(directory, DYING) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(SandboxError::during("removing a control group")(error))
         }
@@ -299,7 +305,9 @@ async fn remove_process(found: &Found) -> Result<(), SandboxError> {
     let members = members().map_err(SandboxError::during(what))?;
     let is_member = members.contains_key(&identity.pid());
     if !is_member || maker_of_process(identity.pid(), |pid| members.contains_key(&pid)) != Maker::Gone {
-        return Err(refusal(io::ErrorKind::ResourceBusy));
+        // One that is ending has lost all by which it was known.
+        let has_ended = !is_member && process.ended().await;
+        return if has_ended { Ok(()) } else { Err(refusal(io::ErrorKind::ResourceBusy)) };
     }
     process.kill().map_err(SandboxError::during(what))?;
     process.ended().await;

@@ -21,6 +21,7 @@ use crate::bundle::Config;
 use crate::cell::Cell;
 use crate::control::Control;
 use crate::ending::Ending;
+use crate::fresh;
 use crate::groups::Groups;
 use crate::hold::Hold;
 use crate::runtime::{Kind, Place, Runtime};
@@ -340,7 +341,8 @@ fn start(plan: &Plan, streams: [OwnedFd; 3]) -> Result<(std::process::Child, Opt
     let pid_file = plan.directory.join("pid");
     let place = Place { state: &state, bundle: &bundle, pid_file: &pid_file, id: &plan.id };
     let [control, stdout, stderr] = streams;
-    let keeper = Command::new(plan.staging.places.program())
+    let mut keeper = Command::new(plan.staging.places.program());
+    keeper
         .args(plan.keeper())
         .arg(&plan.runtime.program)
         .args(plan.runtime.words(&place))
@@ -348,9 +350,8 @@ fn start(plan: &Plan, streams: [OwnedFd; 3]) -> Result<(std::process::Child, Opt
         .current_dir(if held.is_some() { Path::new("/") } else { &plan.staging.places.stage })
         .stdin(Stdio::from(control))
         .stdout(Stdio::from(stdout))
-        .stderr(Stdio::from(stderr))
-        .spawn()
-        .map_err(|error| (KEEPER, error))?;
+        .stderr(Stdio::from(stderr));
+    let keeper = fresh::spawn(keeper).map_err(|error| (KEEPER, error))?;
     Ok((keeper, held))
 }
 

@@ -6,13 +6,13 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ambit_control_groups::{Group, Layout};
+use ambit_control_groups::{Group, Layout, remove_empty};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 
 /// How long the kernel may take to end what was killed, before that counts as a failure.
-const DYING: Duration = Duration::from_secs(5);
+pub(crate) const DYING: Duration = Duration::from_secs(5);
 
 /// The groups of one container.
 ///
@@ -108,13 +108,13 @@ impl Groups {
         }
     }
 
-    /// Removes them, which the kernel refuses while a process is in one.
+    /// Removes them, which the kernel refuses while a process is in one. What is ending there is waited for.
     pub(crate) fn remove(&self) {
         for directory in self.of_the_runtime.iter() {
-            let _ = fs::remove_dir(directory);
+            let _ = remove_empty(directory, DYING);
         }
-        let _ = self.inner.remove();
-        let _ = self.outer.remove();
+        let _ = self.inner.remove_within(DYING);
+        let _ = self.outer.remove_within(DYING);
     }
 
     /// How many of their directories exist.

@@ -21,6 +21,7 @@ mod container;
 mod control;
 mod ending;
 mod execute;
+mod fresh;
 mod groups;
 mod hold;
 mod home;

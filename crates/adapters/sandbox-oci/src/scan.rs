@@ -4,16 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use ambit_control_groups::Layout;
+use ambit_control_groups::{Layout, remove_empty};
 use ambit_ids::{BackendId, LeaseId};
 use ambit_ownership::{ProcessIdentity, ended_within, kill};
 use ambit_ports::sandbox::{Found, LeakScan, Maker, SandboxError, Surface, Survey, Unseen};
 use async_trait::async_trait;
 
 use crate::backend::{OciSandboxes, backend_id};
-use crate::groups::own_groups;
+use crate::groups::{DYING, own_groups};
 use crate::home::Home;
 use crate::known::{
     Known, below, containers, kept, lease, maker_of_container, maker_of_member, mounts, of_container,
@@ -22,8 +21,6 @@ use crate::label::Label;
 use crate::retire;
 use crate::runtime::RuntimeName;
 
-/// How long the kernel may take to end what was killed. What is left then is found again.
-const DYING: Duration = Duration::from_secs(5);
 const SURVEY: &str = "looking for what is left of containers";
 
 /// Where this backend looks.
@@ -259,20 +256,15 @@ impl View {
         Ok(members)
     }
 
-    /// A group is only ever removed, and nothing in it killed: the kernel keeps one that holds a process.
+    /// A group is only ever removed, and nothing in it killed: the kernel keeps one that holds a process. One in which every
+    /// process is ending is waited for: a look may have found none of them any more.
     fn remove_group(&self, found: &Found) -> io::Result<()> {
         let directory = Path::new(&found.reference);
         let container = self.container_of(directory).ok_or_else(refusal)?;
         if maker_of_container(&self.known()?, &container) != Maker::Gone {
             return Err(refusal());
         }
-        // A runtime makes its own below, and nobody makes any below that.
-        for below in fs::read_dir(directory).into_iter().flatten().flatten() {
-            if below.file_type()?.is_dir() {
-                gone(fs::remove_dir(below.path()))?;
-            }
-        }
-        gone(fs::remove_dir(directory))
+        gone(remove_empty(directory, DYING))
     }
 
     fn remove_process(&self, found: &Found) -> io::Result<()> {
@@ -281,7 +273,9 @@ impl View {
         let known = self.known()?;
         let members = self.members(&known)?;
         if maker_of_member(identity.pid(), &members, &known) != Maker::Gone {
-            return Err(refusal());
+            // One that is ending is in no group any more, by which it was known.
+            let has_left = !members.contains_key(&identity.pid());
+            return if has_left && ended_within(&process, DYING) { Ok(()) } else { Err(refusal()) };
         }
         kill(&process)?;
         ended_within(&process, DYING);

@@ -13,6 +13,7 @@ use std::time::Duration;
 use ambit_ownership::{ProcessIdentity, maker_of_name};
 use ambit_ports::sandbox::{Maker, MissingFeature, SandboxError};
 
+use crate::fresh;
 use crate::missing::missing;
 use crate::stage::Staging;
 use crate::unprivileged::error_of;
@@ -80,15 +81,16 @@ fn hear(staging: &Staging) -> io::Result<String> {
     let (mut near, far) = UnixStream::pair()?;
     near.set_read_timeout(Some(PATIENCE))?;
     near.shutdown(Shutdown::Write)?;
-    let mut keeper = Command::new(staging.places.program())
+    let mut keeper = Command::new(staging.places.program());
+    keeper
         .args(staging.keeper("0"))
         .arg(Path::new("/proc/self/exe"))
         .env_clear()
         .current_dir(&staging.places.stage)
         .stdin(Stdio::from(OwnedFd::from(far)))
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()?;
+        .stderr(Stdio::null());
+    let mut keeper = fresh::spawn(keeper)?;
     let mut said = String::new();
     let heard = near.read_to_string(&mut said);
     // It ends by itself where it is let go by nobody; one that stands still is ended.

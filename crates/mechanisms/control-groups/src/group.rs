@@ -1,11 +1,13 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::controller::{Controller, Hierarchy};
 use crate::gauges::Gauges;
+use crate::removal::remove_directory;
 
 /// The period over which a processor share is measured out: short, so that a guest whose share is used up still answers
 /// soon.
@@ -161,10 +163,21 @@ impl Group {
         u32::try_from(self.directories().filter(|directory| directory.exists()).count()).unwrap_or(u32::MAX)
     }
 
-    /// Removes it, which the kernel refuses while a process is in it.
+    /// Removes it, which the kernel refuses while a process is in it, and for as long as one is ending there.
+    ///
+    /// # Errors
+    /// The kernel's. What is not there is removed.
     pub fn remove(&self) -> io::Result<()> {
+        self.remove_within(Duration::ZERO)
+    }
+
+    /// Likewise, and waits for processes that are ending. Blocks for at most so long.
+    ///
+    /// # Errors
+    /// The kernel's, at once where a process is in it that goes on.
+    pub fn remove_within(&self, patience: Duration) -> io::Result<()> {
         for directory in self.directories() {
-            match fs::remove_dir(directory) {
+            match remove_directory(directory, patience) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
@@ -216,9 +229,12 @@ impl Member {
 #[cfg(test)]
 mod tests {
     use std::os::unix::process::ExitStatusExt as _;
-    use std::process::{Child, Command};
+    use std::process::{Child, Command, Stdio};
+    use std::time::Instant;
 
     use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(60);
 
     /// A group of the unified hierarchy of this machine, and where it is; `None` where this user can make none.
     fn unified(name: &str) -> Option<(Group, PathBuf)> {
@@ -265,13 +281,54 @@ mod tests {
         let inner = directory.join("of-a-runtime/of-its-own");
         fs::create_dir_all(&inner).unwrap();
         let mut child = sleeper_in(&inner);
-        let told = crate::remove_empty(&directory);
+        let told = crate::remove_empty(&directory, PATIENCE);
         let kept = inner.exists();
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(told.is_err() && kept, "{told:?}");
-        crate::remove_empty(&directory).unwrap();
+        crate::remove_empty(&directory, PATIENCE).unwrap();
         assert!(!directory.exists());
+    }
+
+    /// Waits until a process has as many pages of memory as is asked for.
+    fn pages(process: &Child, is_enough: impl Fn(u64) -> bool) {
+        let began = Instant::now();
+        let resident = || {
+            let pages = fs::read_to_string(format!("/proc/{}/statm", process.id())).unwrap();
+            pages.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap()
+        };
+        while !is_enough(resident()) {
+            assert!(began.elapsed() < PATIENCE, "{} pages", resident());
+            std::thread::yield_now();
+        }
+    }
+
+    /// A group is tried as soon as the memory of a process is being given back: some have not let go by then.
+    #[test]
+    fn what_is_ending_in_a_group_is_waited_for_and_what_goes_on_is_not() {
+        let Some((group, directory)) = unified("ending") else {
+            println!("skipped: NO_UNIFIED_GROUP this user can make none");
+            return;
+        };
+        let mut going_on = sleeper_in(&directory);
+        let told = group.remove_within(PATIENCE).unwrap_err();
+        assert_eq!(told.kind(), io::ErrorKind::ResourceBusy);
+        going_on.kill().unwrap();
+        going_on.wait().unwrap();
+        for _ in 0..10 {
+            let mut large = Command::new("dd");
+            large.args(["if=/dev/zero", "of=/dev/zero", "bs=64M"]).stderr(Stdio::null());
+            let mut ending = large.spawn().unwrap();
+            fs::write(directory.join("cgroup.procs"), ending.id().to_string()).unwrap();
+            pages(&ending, |pages| pages > 15_000);
+            ending.kill().unwrap();
+            pages(&ending, |pages| pages == 0);
+            group.remove_within(PATIENCE).unwrap();
+            assert!(!directory.exists());
+            ending.wait().unwrap();
+            fs::create_dir(&directory).unwrap();
+        }
+        group.remove().unwrap();
     }
 
     #[test]

@@ -6,11 +6,12 @@ mod group;
 mod layout;
 mod mounted;
 mod names;
+mod removal;
 mod search;
 mod sweep;
 
 pub use gauges::Gauges;
 pub use group::{Group, GroupLimits, Usage};
 pub use layout::Layout;
+pub use removal::remove_empty;
 pub use search::Search;
-pub use sweep::remove_empty;

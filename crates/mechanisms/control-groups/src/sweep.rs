@@ -1,11 +1,10 @@
 //! Removing what is left of groups.
 
 use std::fs;
-use std::io;
-use std::path::Path;
 use std::time::Duration;
 
 use crate::layout::{Layout, PREFIX};
+use crate::removal::remove_empty;
 
 impl Layout {
     /// Removes the groups of this program that nobody is in and that `is_in_use` does not claim by their name. A fresh one
@@ -19,7 +18,7 @@ impl Layout {
                     && entry.metadata().is_ok_and(|group| is_settled(&group))
                 {
                     // A group with processes in it cannot be removed, which is as it should be.
-                    let _ = remove_empty(&entry.path());
+                    let _ = remove_empty(&entry.path(), Duration::ZERO);
                 }
             }
         }
@@ -30,19 +29,6 @@ impl Layout {
 fn is_settled(group: &fs::Metadata) -> bool {
     const SETTLED: Duration = Duration::from_secs(60);
     group.modified().is_ok_and(|made| made.elapsed().is_ok_and(|age| age > SETTLED))
-}
-
-/// Removes a group with the groups in it that a runtime may have made, as far as no process is in any of them.
-///
-/// # Errors
-/// The kernel's: it keeps a group that holds a process.
-pub fn remove_empty(directory: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(directory)?.flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            remove_empty(&entry.path())?;
-        }
-    }
-    fs::remove_dir(directory)
 }
 
 #[cfg(test)]
@@ -78,21 +64,5 @@ mod tests {
         layout.sweep(|name| name.starts_with("2-"));
         assert!([&fresh, &young, &used, &other, &ahead].iter().all(|kept| kept.exists()));
         assert!(!old.exists(), "nobody is in it, and nobody comes any more");
-    }
-
-    #[test]
-    fn groups_in_a_group_are_removed_from_within_and_kept_where_something_is_in_one() {
-        let directory = tempfile::tempdir().unwrap();
-        let group = directory.path().join("group");
-        fs::create_dir_all(group.join("a/b/c")).unwrap();
-        fs::create_dir_all(group.join("d")).unwrap();
-        remove_empty(&group).unwrap();
-        assert!(!group.exists());
-        assert_eq!(remove_empty(&group).unwrap_err().kind(), io::ErrorKind::NotFound);
-        // What the kernel keeps.
-        fs::create_dir_all(group.join("a/b/c/held")).unwrap();
-        fs::write(group.join("a/b/c/held/process"), "").unwrap();
-        assert!(remove_empty(&group).is_err());
-        assert!(group.join("a/b/c/held/process").exists());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ambit_gates::Ending;
 use ambit_ports::sandbox::{Lives, OutputRefusal, Probe, ProbeFamily};
@@ -167,7 +168,10 @@ async fn host_loopback<B: ProbedBackend>(subject: &Subject<'_, B>) -> Probe {
 /// A secret in a file of the host, readable to the sandbox's user, is not there inside.
 async fn host_file<B: ProbedBackend>(subject: &Subject<'_, B>) -> Probe {
     let id = "denied.canary.host-file";
-    let canary = std::env::temp_dir().join(format!("ambit-canary-{}", std::process::id()));
+    // Two backends may be measured at once, and neither may take the other's away.
+    static CANARIES: AtomicU64 = AtomicU64::new(0);
+    let number = CANARIES.fetch_add(1, Ordering::Relaxed);
+    let canary = std::env::temp_dir().join(format!("ambit-canary-{}-{number}", std::process::id()));
     if fs::write(&canary, b"canary").is_err() {
         return probe(ProbeFamily::Denied, id, false, "no canary could be planted");
     }

@@ -8,6 +8,8 @@ use crate::backend::ProbedBackend;
 use crate::result::probe;
 use crate::subject::{LIMITS, Subject};
 
+/// For how long memory is held that is too much: it is found out long before, on a busy machine as well.
+const HELD_SECONDS: &str = "20";
 const SHARED_MEMORY: &str = "failure.limit.shared-memory";
 
 type Seen = Result<ExecutionObservation, SandboxError>;
@@ -65,7 +67,7 @@ pub async fn all<B: ProbedBackend>(subject: &Subject<'_, B>) -> Vec<Probe> {
             subject,
             "failure.limit.memory",
             // Without a control group only the guest sees this: it is in none of the kernel's counts for a process.
-            &subject.run_within(&["hold", "read-only", "48"], LITTLE_MEMORY).await,
+            &subject.run_within(&["hold", "read-only", "48", HELD_SECONDS], LITTLE_MEMORY).await,
             reached(ResourceLimit::Memory),
         ),
         shared_memory(subject).await,

@@ -20,13 +20,14 @@ use crate::backend::ProbedBackend;
 use crate::blobs::ProbeBlobs;
 use crate::result::cause;
 
-/// What every probe may use; those that try a limit ask for less.
+/// What every probe may use; those that try a limit ask for less. The time is that of a machine with too much to do: what
+/// is measured then is believed later.
 pub(crate) const LIMITS: ExecutionLimits = ExecutionLimits {
     memory_bytes: ByteCount::new(64 << 20),
     processes: 16,
     cpu_millis: 1000,
     cpu_time_ms: DurationMs::new(5000),
-    wall_ms: DurationMs::new(5000),
+    wall_ms: DurationMs::new(30_000),
     disk_bytes: ByteCount::new(4 << 20),
     output_bytes: ByteCount::new(64 << 10),
 };

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ambit_conformance::sandbox::Bench;
+use ambit_conformance::sandbox::{Bench, PROMPT};
 use ambit_gates::Ending;
 use ambit_ids::LeaseId;
 use ambit_ports::sandbox::{Found, LeakScan, Lives, Maker, SandboxLease, SandboxPort, Surface};
@@ -23,8 +23,6 @@ const RUN: &str = "AMBIT_TEST_RUN";
 const KILLS: u64 = 100;
 /// A kill comes at most so much later than what it waits for.
 const WINDOW_US: u64 = 4_000;
-/// The longest that the kernel is waited for to end what a killed process had started.
-const DYING: Duration = Duration::from_secs(10);
 
 fn bench_of(port: Arc<LinuxSandboxes>) -> Bench {
     Bench::new(port, image_digest(), volumes(), Bytes::from_static(PROBER))
@@ -75,7 +73,7 @@ fn wait(directory: &Path, number: u64, lease: &LeaseId) {
     };
     let began = Instant::now();
     while !is_there() {
-        assert!(began.elapsed() < DYING, "{} never comes", sign.display());
+        assert!(began.elapsed() < PROMPT, "{} never comes", sign.display());
     }
     let at = Instant::now() + moment(number);
     while Instant::now() < at {
@@ -113,7 +111,7 @@ impl Begun {
         };
         let began = Instant::now();
         while self.left(scan).await.iter().any(is_alive) {
-            assert!(began.elapsed() < DYING, "{:?}", self.left(scan).await);
+            assert!(began.elapsed() < PROMPT, "{:?}", self.left(scan).await);
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
@@ -127,7 +125,7 @@ impl Begun {
             if left.is_empty() {
                 return;
             }
-            assert!(began.elapsed() < DYING, "{left:?}");
+            assert!(began.elapsed() < PROMPT, "{left:?}");
             for found in left {
                 let is_ending = found.surface == Surface::Processes && found.maker == Maker::Unknown;
                 assert!(found.maker == Maker::Gone || is_ending, "{found:?}");

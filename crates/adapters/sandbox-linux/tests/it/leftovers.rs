@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use ambit_conformance::sandbox::{Bench, Staged};
+use ambit_conformance::sandbox::{Bench, PROMPT, Staged};
 use ambit_gates::Ending;
 
 use crate::ordinary_user::holds_as_nobody;
@@ -48,7 +48,7 @@ impl Census {
         let began = Instant::now();
         loop {
             let census = Self::take(directory);
-            if census == Self::default() || began.elapsed() > Duration::from_secs(10) {
+            if census == Self::default() || began.elapsed() > PROMPT {
                 return census;
             }
             std::thread::yield_now();
@@ -126,7 +126,7 @@ fn inhabited(namespaces_of_ours: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     loop {
         let left: BTreeSet<PathBuf> =
             namespaces(everybody()).intersection(namespaces_of_ours).cloned().collect();
-        if left.is_empty() || began.elapsed() > Duration::from_secs(10) {
+        if left.is_empty() || began.elapsed() > PROMPT {
             return left;
         }
         std::thread::yield_now();

@@ -10,6 +10,9 @@ use crate::support::bench;
 
 const REACHED: Ending = Ending::LimitReached { limit: ResourceLimit::Memory };
 
+/// For how long too much is held: until it is found, however busy the machine is.
+const HELD_SECONDS: &str = "30";
+
 /// Within 48 MiB. What is not ended for its memory holds it for some looks and ends by itself: no end depends on how fast
 /// the machine is.
 async fn within(bench: &Bench, staged: &Staged, words: &[&str]) -> ExecutionObservation {
@@ -28,11 +31,11 @@ async fn what_processes_hold_together_is_bounded() {
     let (bench, _directory) = bench();
     let staged = bench.staged("memory-whole").await;
     for words in [
-        &["hold-each", "private", "20", "6"][..],
-        &["hold-each", "read-only", "20", "6"],
-        &["hold", "read-only", "128"],
-        &["hold", "stack", "128"],
-        &["hold-headless", "128"],
+        &["hold-each", "private", "20", "6", HELD_SECONDS][..],
+        &["hold-each", "read-only", "20", "6", HELD_SECONDS],
+        &["hold", "read-only", "128", HELD_SECONDS],
+        &["hold", "stack", "128", HELD_SECONDS],
+        &["hold-headless", "128", HELD_SECONDS],
     ] {
         let seen = within(&bench, &staged, words).await;
         // The guest ends all of them, a group the process that asked for more, and the prober tells of that.
@@ -68,7 +71,10 @@ async fn what_no_process_holds_is_bounded() {
         assert!(!seen.ending.is_success(), "{way}: {seen:?}");
         assert!(seen.breaches.contains(&ResourceLimit::Memory), "{way}: {seen:?}");
         if is_counted(&bench).await {
-            assert_eq!(seen.stdout.head, "errno 12\n", "{way}: {seen:?}");
+            // What it was given and still has is the limit, and its own few pages are more than that: a look may find it
+            // before the command tells that it got no more.
+            let was_seen = way == "shared" && seen.ending == REACHED && seen.stdout.head.is_empty();
+            assert!(was_seen || seen.stdout.head == "errno 12\n", "{way}: {seen:?}");
         }
         // Nothing of it is held against the next command.
         let fits = within(&bench, &staged, &["hoard", way, "30"]).await;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use ambit_conformance::sandbox::{Bench, Staged};
+use ambit_conformance::sandbox::{Bench, PROMPT, Staged};
 use ambit_gates::Ending;
 use ambit_ports::AbortHandle;
 use ambit_ports::sandbox::{Lives, SandboxError, SandboxLease};
@@ -135,7 +135,7 @@ async fn sandboxes_end_with_the_control_plane() {
     maker.kill().unwrap();
     maker.wait().unwrap();
     let mut watched = [rustix::event::PollFd::new(&guest, rustix::event::PollFlags::IN)];
-    let patience = rustix::event::Timespec { tv_sec: 5, tv_nsec: 0 };
+    let patience = rustix::event::Timespec::try_from(PROMPT).unwrap();
     assert_eq!(
         rustix::event::poll(&mut watched, Some(&patience)).unwrap(),
         1,

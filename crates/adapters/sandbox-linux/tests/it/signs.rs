@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use ambit_conformance::sandbox::{Bench, Staged};
+use ambit_conformance::sandbox::{Bench, PROMPT, Staged};
 use ambit_gates::{Ending, ResourceLimit};
 use ambit_ids::DurationMs;
 use ambit_ports::AbortHandle;
@@ -83,12 +83,20 @@ async fn what_hostile_commands_try_is_counted() {
 async fn a_flood_of_refused_calls_gains_nothing() {
     let (bench, _directory) = bench();
     let staged = bench.staged("signs-flood").await;
-    let mut flood = bench.command(&staged, &["flood", "8"]);
-    flood.limits.wall_ms = DurationMs::new(400);
-    let seen = bench.execute(&staged, flood).await;
-    assert_eq!(seen.ending, Ending::LimitReached { limit: ResourceLimit::Timeout }, "{seen:?}");
-    assert!(refused_calls(&seen).get(&RefusedCall::Mount).is_some_and(|count| *count > 0), "{seen:?}");
-    assert!(seen.killed_processes > 0, "{seen:?}");
+    // On a busy machine nothing may have begun when a short time is over.
+    let mut begun = false;
+    for wall_ms in [400, 4000, 40_000] {
+        let mut flood = bench.command(&staged, &["flood", "8"]);
+        flood.limits.wall_ms = DurationMs::new(wall_ms);
+        let seen = bench.execute(&staged, flood).await;
+        assert_eq!(seen.ending, Ending::LimitReached { limit: ResourceLimit::Timeout }, "{seen:?}");
+        begun = refused_calls(&seen).get(&RefusedCall::Mount).is_some_and(|count| *count > 0)
+            && seen.killed_processes > 0;
+        if begun {
+            break;
+        }
+    }
+    assert!(begun, "what was tried for so long is not counted");
 
     let (handle, signal) = AbortHandle::new();
     let running = bench.port.execute_named(&staged.lease, bench.command(&staged, &["flood", "8"]), signal);
@@ -98,7 +106,7 @@ async fn a_flood_of_refused_calls_gains_nothing() {
         Instant::now()
     });
     assert_eq!(seen.unwrap().ending, Ending::Aborted);
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(began.elapsed() < PROMPT, "{:?}", began.elapsed());
     bench.allowed(&staged, &["loopback"]).await;
     bench.destroy(&staged).await;
 }

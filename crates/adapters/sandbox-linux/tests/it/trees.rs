@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ambit_conformance::sandbox::{Bench, Staged};
+use ambit_conformance::sandbox::{Bench, PROMPT, Staged};
 use ambit_gates::Ending;
 use ambit_ids::Scope;
 use ambit_ports::AbortHandle;
@@ -107,7 +107,7 @@ async fn end_and_refill(bench: &Bench, port: &LinuxSandboxes, staged: &Staged) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), refilled).await.unwrap();
+    tokio::time::timeout(PROMPT, refilled).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,15 +1,13 @@
 //! A command that is aborted while its container is being made.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use ambit_conformance::sandbox::PROMPT;
 use ambit_gates::Ending;
 use ambit_ports::AbortHandle;
 
 use crate::support::{QUICKEST, bench, is_there};
-
-/// How long a container may take to appear.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The directories of the containers of every lease.
 fn containers(directory: &Path) -> usize {
@@ -31,7 +29,7 @@ async fn an_abort_while_a_container_is_made_leaves_nothing_of_it() {
     let running = bench.port.execute_named(&staged.lease, bench.command(&staged, &["sleep"]), signal);
     let (seen, ()) = tokio::join!(running, async {
         while containers(directory.path()) == 0 {
-            assert!(began.elapsed() < PATIENCE, "no container is made");
+            assert!(began.elapsed() < PROMPT, "no container is made");
             tokio::task::yield_now().await;
         }
         handle.abort();

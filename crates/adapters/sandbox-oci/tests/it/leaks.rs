@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ambit_conformance::sandbox::{Bench, Staged};
+use ambit_conformance::sandbox::{Bench, PROMPT, Staged};
 use ambit_gates::Ending;
 use ambit_ports::AbortHandle;
 use ambit_ports::sandbox::{Found, LeakScan, Lives, Maker, SandboxLease, Surface};
@@ -22,8 +22,6 @@ const RUNTIME: &str = "crun";
 const STATE: &str = "AMBIT_TEST_STATE";
 /// The run that it allocates for.
 const RUN: &str = "leaks-killed";
-/// The longest that anything is waited for.
-const PATIENCE: Duration = Duration::from_secs(20);
 /// Where something of a container that runs is.
 const EVERYWHERE: [Surface; 4] =
     [Surface::Processes, Surface::ControlGroups, Surface::Containers, Surface::Leases];
@@ -60,7 +58,7 @@ async fn running_on(surfaces: &[Surface], scan: &impl LeakScan, run: &str) -> Ve
             return found;
         }
         before = found;
-        assert!(began.elapsed() < PATIENCE, "{before:?}");
+        assert!(began.elapsed() < PROMPT, "{before:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -160,7 +158,7 @@ async fn kill_and_sweep(scan: &OciSandboxes, directory: &Path, everything_stoppe
     let began = Instant::now();
     let mut left = of_run(scan, RUN).await;
     while !everything_stopped && left.iter().any(|it| it.surface == Surface::Processes) {
-        assert!(began.elapsed() < PATIENCE, "{left:?}");
+        assert!(began.elapsed() < PROMPT, "{left:?}");
         tokio::time::sleep(Duration::from_millis(5)).await;
         left = of_run(scan, RUN).await;
     }
@@ -231,7 +229,7 @@ async fn an_ordinary_users_container_ends_with_its_control_plane() {
     // The kernel ends even those that stand still.
     let began = Instant::now();
     while processes.iter().any(|pid| test_kill_process(*pid).is_ok()) {
-        assert!(began.elapsed() < PATIENCE, "{processes:?}");
+        assert!(began.elapsed() < PROMPT, "{processes:?}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let left = of_run(&scan, RUN).await;

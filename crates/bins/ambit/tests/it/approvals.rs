@@ -173,22 +173,25 @@ fn a_decision_that_waits_is_told_and_not_reversed() {
         assert!(!page.contains(part), "{part}: {page}");
     }
 
-    let least = |verdict: &str, holds: &dyn Fn(&Answered) -> bool| {
-        let timed = (0..3).map(|_| {
-            let began = Instant::now();
-            let answered = decide(&project, verdict, &proposal, &digest, "approver.key");
-            assert!(holds(&answered), "{answered:?}");
-            began.elapsed()
-        });
-        timed.min().unwrap()
+    let timed = |verdict: &str, holds: &dyn Fn(&Answered) -> bool| {
+        let began = Instant::now();
+        let answered = decide(&project, verdict, &proposal, &digest, "approver.key");
+        assert!(holds(&answered), "{answered:?}");
+        began.elapsed()
     };
-    let refused = least("approve", &|reversed| {
+    let reversal = |reversed: &Answered| {
         let told = ["error[DECISION_WAITS]", "is rejected by ada already"];
         reversed.code == 2 && told.iter().all(|told| reversed.err.contains(told))
-    });
-    let repeated = least("deny", &|again| again.code == 0 && again.out == first.out);
-    let waited = repeated.saturating_sub(refused);
-    assert!(waited < Duration::from_millis(700), "it waited for a driver that there is not: {waited:?}");
+    };
+    // Whoever waited would wait for a second every time; a busy machine is not as slow every time.
+    let mut waits = Vec::new();
+    let is_short = |waited: &Duration| *waited < Duration::from_millis(700);
+    while waits.len() < 20 && !waits.last().is_some_and(is_short) {
+        let refused = timed("approve", &reversal);
+        let repeated = timed("deny", &|again| again.code == 0 && again.out == first.out);
+        waits.push(repeated.saturating_sub(refused));
+    }
+    assert!(waits.last().is_some_and(is_short), "it waited for a driver that there is not: {waits:?}");
 
     project.ambit(["run", "resume", "alone", "--agent", "alone.agent.yaml", "--quiet"]);
     let ended = project.show("alone");

@@ -41,25 +41,43 @@ fn last_words(answered: &Answered) -> String {
 #[test]
 fn who_looks_at_a_run_is_told_that_its_process_is_gone_and_can_end_it_at_once() {
     let project = Project::new();
-    let driving = project.silent("dead");
-    let watching = project.command(["run", "watch", "dead"]).stdout(std::process::Stdio::piped()).spawn();
+    // What is left of the lease of a process that is gone is most of ten seconds. On a busy machine a look alone may take as
+    // long, and not every time.
+    let mut took = Vec::new();
+    let is_short = |took: &Duration| *took < Duration::from_secs(6);
+    for run in ["dead", "dead-too", "dead-last"] {
+        took.push(watch_and_cancel(&project, run));
+        if took.last().is_some_and(is_short) {
+            return;
+        }
+    }
+    panic!("it waited until the lease ran out: {took:?}");
+}
+
+/// Kills what drives a run, looks and ends it; answers how long the longer of the two took.
+fn watch_and_cancel(project: &Project, run: &str) -> Duration {
+    let driving = project.silent(run);
+    let watching = project.command(["run", "watch", run]).stdout(std::process::Stdio::piped()).spawn();
     kill(driving);
     let began = Instant::now();
     let watched = Answered::of(watching.unwrap().wait_with_output().unwrap());
-    assert!(began.elapsed() < Duration::from_secs(8), "it waited until the lease ran out");
+    let looked = began.elapsed();
     assert_eq!(watched.code, 1, "{watched:?}");
-    let told = "nobody drives this run now: the process that drove it is gone\n\
-                next         ambit run resume dead --agent FILE   goes on with it, by the same agent\n             \
-                ambit run cancel dead   ends it\n";
+    let told = format!(
+        "nobody drives this run now: the process that drove it is gone\n\
+         next         ambit run resume {run} --agent FILE   goes on with it, by the same agent\n             \
+         ambit run cancel {run}   ends it\n"
+    );
     assert_eq!(last_words(&watched), told);
-    assert_eq!(last_words(&project.ambit(["run", "show", "dead"]).well()), told);
-    assert_eq!(project.show("dead")["driver"], "gone");
+    assert_eq!(last_words(&project.ambit(["run", "show", run]).well()), told);
+    assert_eq!(project.show(run)["driver"], "gone");
     let began = Instant::now();
-    project.ambit(["run", "cancel", "dead"]).well();
-    assert!(began.elapsed() < Duration::from_secs(8), "it waited until the lease ran out");
-    let ended = project.show("dead");
+    project.ambit(["run", "cancel", run]).well();
+    let cancelled = began.elapsed();
+    let ended = project.show(run);
     assert_eq!((&ended["phase"], ended.get("driver")), (&"cancelled".into(), Some(&serde_json::Value::Null)));
-    assert_eq!(project.sandboxes_of("dead"), Vec::<String>::new());
+    assert_eq!(project.sandboxes_of(run), Vec::<String>::new());
+    looked.max(cancelled)
 }
 
 #[test]

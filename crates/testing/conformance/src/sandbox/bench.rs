@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use ambit_gates::Ending;
 use ambit_ids::{
@@ -64,13 +65,17 @@ pub struct Staged {
     pub tree: Digest,
 }
 
+/// The longest that anything prompt may take, on a machine with too much to do as well. Whatever is not prompt takes until
+/// a limit ends it, which is longer.
+pub const PROMPT: Duration = Duration::from_secs(60);
+
 /// Limits that no well-behaved probe meets.
 pub(super) const ROOMY: ExecutionLimits = ExecutionLimits {
     memory_bytes: ByteCount::new(256 << 20),
     processes: 32,
     cpu_millis: 2000,
-    cpu_time_ms: DurationMs::new(20_000),
-    wall_ms: DurationMs::new(20_000),
+    cpu_time_ms: DurationMs::new(300_000),
+    wall_ms: DurationMs::new(300_000),
     disk_bytes: ByteCount::new(32 << 20),
     output_bytes: ByteCount::new(8 << 20),
 };

@@ -6,7 +6,7 @@ use ambit_gates::{Ending, ResourceLimit};
 use ambit_ids::{ByteCount, DurationMs};
 use ambit_ports::sandbox::{Enforcer, ExecutionObservation, NamedCommand};
 
-use super::{Bench, Staged};
+use super::{Bench, PROMPT, Staged};
 
 async fn limited(
     bench: &Bench,
@@ -32,7 +32,7 @@ pub async fn time_by_the_clock(bench: &Bench) {
             limited(bench, &staged, words, |command| command.limits.wall_ms = DurationMs::new(200)).await;
         assert_eq!(seen.ending, reached(ResourceLimit::Timeout), "{words:?}");
         assert!(seen.breaches.contains(&ResourceLimit::Timeout));
-        assert!(seen.duration_ms >= DurationMs::new(200) && started.elapsed().as_millis() < 2200, "{seen:?}");
+        assert!(seen.duration_ms >= DurationMs::new(200) && started.elapsed() < PROMPT, "{seen:?}");
     }
     bench.allowed(&staged, &["loopback"]).await;
     bench.destroy(&staged).await;
@@ -62,8 +62,12 @@ pub async fn processor_share(bench: &Bench) {
     })
     .await;
     assert_eq!(seen.ending, reached(ResourceLimit::Timeout));
-    let used = seen.cpu_ms.expect("what is throttled is counted").get();
-    assert!((50..450).contains(&used), "a quarter of a processor for 800 ms is 200 ms, not {used}");
+    // By its own clock: on a busy machine it is ended late, and gets less than its share.
+    let (used, lasted) = (seen.cpu_ms.expect("what is throttled is counted").get(), seen.duration_ms.get());
+    assert!(
+        (1..lasted / 2 + 50).contains(&used),
+        "a quarter of a processor for {lasted} ms is not {used} ms"
+    );
     bench.destroy(&staged).await;
 }
 

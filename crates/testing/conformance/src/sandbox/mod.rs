@@ -41,5 +41,5 @@ pub mod stores;
 pub mod volumes;
 pub mod watching;
 
-pub use bench::{Bench, BenchVolumes, Staged};
+pub use bench::{Bench, BenchVolumes, PROMPT, Staged};
 pub use blobs::MemoryBlobs;

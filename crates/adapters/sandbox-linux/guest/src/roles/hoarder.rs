@@ -40,13 +40,13 @@ pub(super) fn hoard(way: &CStr, mebibytes: usize) -> Result<usize, Errno> {
     Ok(mebibytes)
 }
 
-/// Holds it, for long enough to be looked at.
-pub(super) fn hold(way: &CStr, mebibytes: usize) -> Result<usize, Errno> {
-    hoard(way, mebibytes).and_then(|_| stay())
+/// Holds it, for long enough to be looked at, and so many seconds more.
+pub(super) fn hold(way: &CStr, mebibytes: usize, seconds: usize) -> Result<usize, Errno> {
+    hoard(way, mebibytes).and_then(|_| stay(seconds))
 }
 
 /// Every one of some processes holds as much, all at the same time. Fails where one of them is ended.
-pub(super) fn each(way: &CStr, mebibytes: usize, processes: usize) -> Result<usize, Errno> {
+pub(super) fn each(way: &CStr, mebibytes: usize, processes: usize, seconds: usize) -> Result<usize, Errno> {
     let (holding, tell) = pipe_with(PipeFlags::CLOEXEC)?;
     raw::block_signals()?;
     let ended = raw::child_events()?;
@@ -66,14 +66,14 @@ pub(super) fn each(way: &CStr, mebibytes: usize, processes: usize) -> Result<usi
         }
         held += read(&holding, &mut [0; 16])?;
     }
-    stay()
+    stay(seconds)
 }
 
 /// One process holds it, and its children have it too.
 pub(super) fn together(way: &CStr, mebibytes: usize, processes: usize) -> Result<usize, Errno> {
     hoard(way, mebibytes)?;
     fork_sleepers(processes)?;
-    stay()
+    stay(0)
 }
 
 /// Two processes have one memory.
@@ -89,24 +89,28 @@ pub(super) fn borrowed(way: &CStr, mebibytes: usize) -> Result<usize, Errno> {
         raw::attempt(sys::__NR_clone, [flags, 0, 0, 0, 0])
     });
     if held == Ok(0) {
-        let _ = stay().and_then(|_| write(&tell, &[1])).and_then(|_| sleep());
+        let _ = stay(0).and_then(|_| write(&tell, &[1])).and_then(|_| sleep());
     }
     raw::exit(1)
 }
 
 /// A process whose first thread has ended holds it.
-pub(super) fn headless(mebibytes: usize) -> Result<usize, Errno> {
+pub(super) fn headless(mebibytes: usize, seconds: usize) -> Result<usize, Errno> {
     static MEBIBYTES: AtomicUsize = AtomicUsize::new(0);
+    static SECONDS: AtomicUsize = AtomicUsize::new(0);
     extern "C" fn go_on() -> ! {
-        raw::exit(u8::from(hold(c"read-only", MEBIBYTES.load(Ordering::Relaxed)).is_err()))
+        let [mebibytes, seconds] = [&MEBIBYTES, &SECONDS].map(|number| number.load(Ordering::Relaxed));
+        raw::exit(u8::from(hold(c"read-only", mebibytes, seconds).is_err()))
     }
     MEBIBYTES.store(mebibytes, Ordering::Relaxed);
+    SECONDS.store(seconds, Ordering::Relaxed);
     in_a_child(|| raw::go_on_in_a_thread(go_on).map(|()| 0))
 }
 
-/// Several looks long.
-fn stay() -> Result<usize, Errno> {
-    poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 300_000_000 }))
+/// Several looks long, and so many seconds more: whoever is to be ended meanwhile is ended on a busy machine as well.
+fn stay(seconds: usize) -> Result<usize, Errno> {
+    let tv_sec = i64::try_from(seconds).unwrap_or(0);
+    poll(&mut [], Some(&Timespec { tv_sec, tv_nsec: 300_000_000 }))
 }
 
 /// Maps a file so that writing would change it.

@@ -5,6 +5,7 @@
 
 use core::ffi::CStr;
 
+use rustix::event::{Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, open, openat2};
 use rustix::io::Errno;
@@ -229,6 +230,11 @@ fn become_command(command: &Execute<'_>) -> How {
     execute(program, path, &arguments, &environment)
 }
 
+/// How often, and after which pause, a program is tried again that somebody has open for writing: whoever brought it wrote it
+/// a moment ago, and what was started there at the same time lets go of it by itself.
+const WRITTEN_LOOKS: u32 = 2000;
+const WRITTEN_PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+
 /// Becomes the program, which is looked for along `path` where its name is none. Answers only where it cannot.
 pub(crate) fn execute(
     program: &CStr,
@@ -236,7 +242,17 @@ pub(crate) fn execute(
     arguments: &Strings<'_>,
     environment: &Strings<'_>,
 ) -> How {
-    let attempt = |path: &CStr| raw::execve(path, arguments, environment);
+    let attempt = |path: &CStr| {
+        let mut why = raw::execve(path, arguments, environment);
+        for _ in 0..WRITTEN_LOOKS {
+            if why != Errno::TXTBSY {
+                break;
+            }
+            let _ = poll(&mut [], Some(&WRITTEN_PAUSE));
+            why = raw::execve(path, arguments, environment);
+        }
+        why
+    };
     let mut why = How::NotFound;
     if program.to_bytes().contains(&b'/') {
         return refusal(program, attempt(program)).unwrap_or(why);

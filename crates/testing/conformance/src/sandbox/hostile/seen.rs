@@ -7,6 +7,8 @@ use ambit_ids::RepoPath;
 use ambit_ports::sandbox::{ExecutionObservation, OutputRefusal};
 use bytes::Bytes;
 
+use crate::sandbox::PROMPT;
+
 /// Error numbers by the names that the cases use.
 const ERRNOS: [(&str, &str); 9] = [
     ("EPERM", "1"),
@@ -81,11 +83,11 @@ impl Seen {
         self.observed.breaches.contains(&limit)
     }
 
-    /// Whether it was ended by its time, within two seconds of it.
+    /// Whether it was ended by its time, and promptly.
     pub(super) fn timed_out(&self, wall: Duration) -> bool {
         self.reached(ResourceLimit::Timeout)
             && Duration::from_millis(self.observed.duration_ms.get()) >= wall
-            && self.took < wall + Duration::from_secs(2)
+            && self.took < wall + PROMPT
     }
 
     pub(super) fn within(&self, limit: Duration) -> bool {

@@ -6,12 +6,11 @@ use ambit_gates::{Ending, NotStarted};
 use ambit_ids::DurationMs;
 use ambit_ports::sandbox::NamedCommand;
 
-use crate::sandbox::bench::{declared, path};
+use crate::sandbox::bench::{PROMPT, declared, path};
 use crate::sandbox::hostile::lane::MOST_PROCESSES;
 use crate::sandbox::hostile::row::{Row, row};
 
 const BRIEF: Duration = Duration::from_millis(400);
-const AT_ONCE: Duration = Duration::from_secs(2);
 
 fn briefly(command: &mut NamedCommand) {
     command.limits.wall_ms = DurationMs::new(400);
@@ -41,9 +40,9 @@ pub(super) static ROWS: [Row; 10] = [
         seen.succeeded()
             && seen.whole == b"started\n"[..]
             && seen.observed.killed_processes > 0
-            && seen.took < AT_ONCE
+            && seen.took < PROMPT
     }),
-    row(&["setsid-daemon"], |seen| seen.succeeded() && seen.exported.is_empty() && seen.took < AT_ONCE)
+    row(&["setsid-daemon"], |seen| seen.succeeded() && seen.exported.is_empty() && seen.took < PROMPT)
         .with(|command| command.outputs = vec![declared("AFTER", 10)])
         .never("AFTER", Duration::from_millis(3300)),
     row(&["zombies"], |seen| seen.succeeded() && seen.last() == "z").with(with_many_processes).then(
@@ -51,8 +50,8 @@ pub(super) static ROWS: [Row; 10] = [
 print(sum('State:\\tZ' in open(f).read() for f in glob.glob('/proc/[0-9]*/status')))\"",
         |seen| seen.stdout == "0\n",
     ),
-    row(&["stdin-wait"], |seen| seen.stdout == "got []\n" && seen.within(AT_ONCE)),
-    row(&["tty-wait"], |seen| seen.exited() && !seen.succeeded() && seen.within(AT_ONCE)),
+    row(&["stdin-wait"], |seen| seen.stdout == "got []\n" && seen.within(PROMPT)),
+    row(&["tty-wait"], |seen| seen.exited() && !seen.succeeded() && seen.within(PROMPT)),
     row(&["vfork-exit"], |seen| seen.succeeded() && seen.stdout.ends_with("139\n"))
         .then_as(segfault, |seen| seen.observed.ending == Ending::Signalled { signal: 11 }),
     row(&["missing-cmd"], |seen| seen.observed.ending == Ending::Exited { code: 127 })

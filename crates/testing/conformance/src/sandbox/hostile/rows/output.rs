@@ -5,6 +5,7 @@ use std::time::Duration;
 use ambit_gates::{Ending, ResourceLimit};
 use ambit_ids::ByteCount;
 
+use crate::sandbox::bench::PROMPT;
 use crate::sandbox::hostile::row::{Row, row};
 use crate::sandbox::hostile::seen::Seen;
 
@@ -62,6 +63,6 @@ pub(super) static ROWS: [Row; 12] = [
     row(&["out-closed"], |seen| {
         seen.observed.ending == Ending::Exited { code: 7 }
             && !seen.within(Duration::from_millis(2900))
-            && seen.within(Duration::from_secs(10))
+            && seen.within(PROMPT)
     }),
 ];
