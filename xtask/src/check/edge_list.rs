@@ -323,6 +323,7 @@ pub(super) const DOMAIN_EXTERNAL: &[Edges] = &[
     (
         "ambit-oracle",
         &[
+            "saphyr-parser",
             "serde_json",
             "thiserror",
             "toml",

@@ -60,6 +60,10 @@ pub(crate) enum Unreadable {
     Laborious,
     #[error("ends a line in a way that not every reader takes for an end")]
     LineEnd,
+    #[error("is nested too deeply or says too much")]
+    Nesting,
+    #[error("says one thing twice")]
+    Twice,
 }
 
 /// The text of one side; nothing where the file does not exist. A byte order mark is no part of it.

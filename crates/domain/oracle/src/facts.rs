@@ -4,6 +4,7 @@ use ambit_ids::RepoPath;
 use ambit_policy::Fact;
 
 use crate::change::{FileChange, Guard, Unreadable, text};
+use crate::config;
 use crate::dependencies::additions;
 use crate::javascript::{self, Trees};
 use crate::marker::{self, Markers, Place, Sides};
@@ -59,6 +60,7 @@ pub fn facts(changes: &[FileChange<'_>], guard: &Guard) -> Vec<Fact> {
     facts.extend(trees.facts());
     facts.extend(compare(&outlines));
     facts.extend(dependencies(changes, guard));
+    facts.extend(config::facts(changes, guard));
     facts.sort();
     facts.dedup();
     facts

@@ -12,6 +12,7 @@
 
 mod assertions;
 mod change;
+mod config;
 mod dependencies;
 mod facts;
 mod go;

@@ -1,6 +1,14 @@
 //! What the guard says about patches.
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not there")]
 
+mod config;
+mod config_cargo;
+mod config_dependencies;
+mod config_hostile;
+mod config_node;
+mod config_pipelines;
+mod config_places;
+mod config_python;
 mod edits;
 mod go;
 mod hostile;

@@ -11,9 +11,10 @@ fn added(name: &str, before: &str, after: &str) -> Vec<String> {
     let before = Some(before).filter(|text| !text.is_empty());
     facts(&guard(), &[(name, before, Some(after))])
         .into_iter()
-        .map(|fact| match fact {
-            Fact::DependencyAdded { name, .. } => name,
-            other => other.to_string(),
+        .filter_map(|fact| match fact {
+            Fact::DependencyAdded { name, .. } => Some(name),
+            Fact::DependencyMoved(_) | Fact::DependencyUnpinned(_) => None,
+            other => Some(other.to_string()),
         })
         .collect()
 }

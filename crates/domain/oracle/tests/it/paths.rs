@@ -13,13 +13,13 @@ fn touched(name: &str) -> Fact {
 // break crates/domain/oracle/src/facts.rs: `if guard.opened.contains(path) {` -> `if true {`
 #[test]
 fn a_protected_path_is_touched_by_whatever_happens_to_it_unless_it_is_opened() {
-    let closed = Guard { protected: set(&["tests/**", "migrations/**"]), ..guard() };
+    let closed = Guard { protected: set(&["tests/**", "frozen/**"]), ..guard() };
     for (before, after) in
         [(None, Some("a")), (Some("a"), Some("b")), (Some("a"), None), (Some("a"), Some("a"))]
     {
-        let change = [("migrations/001.sql", before, after)];
-        assert_eq!(facts(&closed, &change), [touched("migrations/001.sql")], "{before:?} {after:?}");
-        let opened = Guard { opened: set(&["migrations/*"]), ..closed.clone() };
+        let change = [("frozen/001.txt", before, after)];
+        assert_eq!(facts(&closed, &change), [touched("frozen/001.txt")], "{before:?} {after:?}");
+        let opened = Guard { opened: set(&["frozen/*"]), ..closed.clone() };
         assert_eq!(facts(&opened, &change), []);
         assert_eq!(facts(&guard(), &change), []);
     }
@@ -49,9 +49,9 @@ fn runner_configuration_is_protected_without_being_named() {
     for name in
         ["conftest.py", "sub/pytest.ini", "sitecustomize.py", "x.pth", ".cargo/config.toml", "unittest.py"]
     {
-        assert_eq!(facts(&guard(), &[(name, None, Some("x"))]), [touched(name)]);
+        assert!(facts(&guard(), &[(name, None, Some(""))]).contains(&touched(name)), "{name}");
         let opened = Guard { opened: set(&["**"]), ..guard() };
-        assert_eq!(facts(&opened, &[(name, None, Some("x"))]), [], "{name}");
+        assert_eq!(facts(&opened, &[(name, None, Some(""))]), [], "{name}");
     }
 }
 
@@ -90,18 +90,16 @@ fn of_a_shared_file_only_the_part_that_a_runner_reads_is_protected() {
         ),
     ] {
         assert_eq!(told(name, before, harmless), Vec::<String>::new(), "{name}");
-        assert_eq!(facts(&guard(), &[(name, Some(before), Some(harmful))]), [touched(name)], "{name}");
-        assert_eq!(facts(&guard(), &[(name, Some(harmful), None)]), [touched(name)], "{name} deleted");
+        assert!(facts(&guard(), &[(name, Some(before), Some(harmful))]).contains(&touched(name)), "{name}");
+        assert!(facts(&guard(), &[(name, Some(harmful), None)]).contains(&touched(name)), "{name} deleted");
     }
 }
 
 #[test]
 fn a_plugin_of_the_runner_comes_in_by_the_manifest_too() {
     let plugin = "[project]\nname='a'\n[project.entry-points.pytest11]\nmine='app.plugin'\n";
-    assert_eq!(
-        told("pyproject.toml", "[project]\nname='a'\n", plugin),
-        ["touches the protected path pyproject.toml"]
-    );
+    let told = told("pyproject.toml", "[project]\nname='a'\n", plugin);
+    assert_eq!(told[0], "touches the protected path pyproject.toml");
 }
 
 #[test]

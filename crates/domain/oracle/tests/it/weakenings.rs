@@ -154,7 +154,7 @@ fn facts(case: &Case, guard: &Guard) -> Vec<Fact> {
 /// Whether the default policy ends the run or holds it back because of these facts.
 fn is_stopped(facts: &[Fact]) -> bool {
     facts.iter().any(|fact| {
-        matches!(
+        let is_stopping = matches!(
             fact.kind(),
             FactKind::ProtectedPathTouched
                 | FactKind::AssertionCountFell
@@ -209,13 +209,6 @@ fn weakenings_within_reach_are_caught_even_where_tests_are_open_and_no_honest_pa
     assert_eq!(
         rate.missed,
         [
-            "py-eq-override",
-            "py-expected-changed",
-            "py-loosen-approx",
-            "py-migration-deleted",
-            "py-rename-test",
-            "py-truthy",
-            "py-try-except",
         ]
     );
     assert_eq!(rate.caught.len(), 35);
