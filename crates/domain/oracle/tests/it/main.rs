@@ -6,6 +6,7 @@ mod hostile;
 mod manifests;
 mod markers;
 mod paths;
+mod python;
 mod rust;
 mod tests;
 mod weakenings;
