@@ -54,10 +54,6 @@ pub(crate) enum Unreadable {
     Laborious,
     #[error("computes what it should list")]
     Computed,
-    #[error("is nested deeper than people write")]
-    Nested,
-    #[error("takes longer to read than what people write")]
-    Laborious,
     #[error("ends a line in a way that not every reader takes for an end")]
     LineEnd,
     #[error("is nested too deeply or says too much")]

@@ -155,6 +155,10 @@ fn outlines<'a>(
     (before, after): (&str, &str),
     is_test: bool,
 ) -> Option<outline::Sides<'a>> {
+    if language == Language::Python {
+        let (before, after) = crate::python::outlines(before, after, is_test)?;
+        return Some(outline::Sides { path, before, after });
+    }
     let read = |text: &str| match language {
         Language::Rust => crate::rust::outline(text, is_test),
         Language::Go => crate::go::outline(text, is_test),

@@ -22,6 +22,7 @@ mod manifest;
 mod marker;
 mod outline;
 mod protected;
+mod python;
 mod runner;
 mod rust;
 mod source;

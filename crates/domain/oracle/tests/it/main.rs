@@ -18,6 +18,7 @@ mod legible;
 mod manifests;
 mod markers;
 mod paths;
+mod python;
 mod rust;
 mod tests;
 mod weakenings;

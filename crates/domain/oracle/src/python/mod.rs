@@ -1,0 +1,281 @@
+//! Reads Python: tests of pytest and unittest, functions that check for them, and source that knows of them.
+
+mod body;
+mod check;
+mod condition;
+mod decorator;
+mod source;
+mod tenancy;
+mod test_call;
+
+use std::collections::BTreeSet;
+
+use ambit_policy::FactKind;
+use tree_sitter::{Node, Parser, Tree};
+
+use crate::outline::{Bindings, Finding, Obstacle, Outline, Told, Unit, squeezed};
+
+/// How deep code is followed.
+const DEPTH: u32 = 160;
+
+/// The outlines of both sides of a file. `None` where no parser is to be had.
+pub(crate) fn outlines(before: &str, after: &str, is_test_file: bool) -> Option<(Outline, Outline)> {
+    let mut before = Reader::new(before, is_test_file)?;
+    let mut after = Reader::new(after, is_test_file)?;
+    before.read();
+    after.read();
+    tenancy::forget_what_went_with_its_function(&mut before.outline, &after.functions);
+    Some((before.outline, after.outline))
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    tree: Tree,
+    is_test_file: bool,
+    outline: Outline,
+    /// Names of all functions of the file.
+    functions: BTreeSet<String>,
+    /// Functions that are awaited somewhere.
+    awaited: BTreeSet<String>,
+    /// What names of the module are bound to.
+    constants: Bindings,
+    /// The module's lists, by name: where they stand.
+    lists: Vec<(String, std::ops::Range<usize>)>,
+}
+
+/// What stands around a function.
+#[derive(Clone, Debug, Default)]
+struct Scope {
+    /// The classes around it, joined by a dot.
+    classes: String,
+    /// Whether a runner looks for tests here.
+    is_collected: bool,
+    /// Whether the class is one of unittest.
+    is_unittest: bool,
+    depth: u32,
+}
+
+impl<'t> Reader<'t> {
+    fn new(text: &'t str, is_test_file: bool) -> Option<Self> {
+        let mut parser = Parser::new();
+        parser.set_language(&tree_sitter_python::LANGUAGE.into()).ok()?;
+        let tree = parser.parse(text, None)?;
+        Some(Self {
+            text,
+            tree,
+            is_test_file,
+            outline: Outline::default(),
+            functions: BTreeSet::new(),
+            awaited: BTreeSet::new(),
+            constants: Bindings::default(),
+            lists: Vec::new(),
+        })
+    }
+
+    fn read(&mut self) {
+        let tree = self.tree.clone();
+        let root = tree.root_node();
+        self.names(root, 0);
+        self.source(root);
+        if self.is_test_file {
+            let scope = Scope { is_collected: true, ..Scope::default() };
+            self.items(root, &scope);
+            self.script(root);
+        }
+    }
+
+    /// What a test file checks outside of every function, whenever it is loaded.
+    fn script(&mut self, root: Node<'_>) {
+        let mut unit = Unit {
+            name: "module".to_owned(),
+            line: 1,
+            shown: "module".to_owned(),
+            is_collected: true,
+            ..Unit::default()
+        };
+        let mut walk = body::Walk::of_module(root, self.constants.clone());
+        self.block(root, &mut unit, &mut walk);
+        if !unit.checks.is_empty() {
+            self.outline.units.push(unit);
+        }
+    }
+
+    fn of(&self, node: Node<'_>) -> &'t str {
+        self.text.get(node.byte_range()).unwrap_or("")
+    }
+
+    /// The text in one spelling: without white space, and strings in double quotation marks where that changes nothing.
+    fn plain(&self, node: Node<'_>) -> String {
+        let text = squeezed(self.of(node));
+        if text.contains('"') { text } else { text.replace('\'', "\"") }
+    }
+
+    fn line(&self, node: Node<'_>) -> u32 {
+        u32::try_from(node.start_position().row).unwrap_or(u32::MAX).saturating_add(1)
+    }
+
+    /// The line that a node starts on, as it is shown.
+    fn shown(&self, node: Node<'_>) -> &'t str {
+        let start = self.text[..node.start_byte()].rfind('\n').map_or(0, |at| at + 1);
+        self.text[start..].lines().next().unwrap_or("").trim()
+    }
+
+    fn field(&self, node: Node<'_>, name: &str) -> &'t str {
+        node.child_by_field_name(name).map_or("", |child| self.of(child))
+    }
+
+    fn obstacle(&self, kind: FactKind, key: &str, node: Node<'_>) -> Obstacle {
+        Obstacle { kind, key: key.to_owned(), line: self.line(node), shown: self.shown(node).to_owned() }
+    }
+
+    fn find(&mut self, kind: FactKind, told: Told, node: Node<'_>, key: &str) {
+        let (line, shown) = (self.line(node), self.shown(node).to_owned());
+        self.outline.findings.push(Finding { kind, told, line, key: key.to_owned(), shown });
+    }
+
+    /// Collects the names of functions, what is awaited, and what the module binds.
+    fn names(&mut self, node: Node<'_>, depth: u32) {
+        if depth > DEPTH {
+            return;
+        }
+        match node.kind() {
+            "function_definition" => {
+                self.functions.insert(self.field(node, "name").to_owned());
+            }
+            "await" => {
+                let called = node.named_child(0).filter(|inner| inner.kind() == "call");
+                if let Some(call) = called {
+                    self.awaited.insert(squeezed(self.field(call, "function")));
+                }
+            }
+            "assignment" if is_of_module(node) => self.bind_module(node),
+            _ => {}
+        }
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            self.names(child, depth + 1);
+        }
+    }
+
+    fn bind_module(&mut self, node: Node<'_>) {
+        let (Some(left), Some(right)) = (node.child_by_field_name("left"), node.child_by_field_name("right"))
+        else {
+            return;
+        };
+        if left.kind() != "identifier" {
+            return;
+        }
+        match right.kind() {
+            "integer" | "float" | "string" | "true" | "false" | "none" | "unary_operator" => {
+                self.constants.bind(self.of(left), &self.plain(right));
+            }
+            "list" | "tuple" => self.lists.push((self.of(left).to_owned(), right.byte_range())),
+            _ => {}
+        }
+    }
+
+    fn items(&mut self, node: Node<'_>, scope: &Scope) {
+        if scope.depth > DEPTH {
+            return;
+        }
+        let first_unit = self.outline.units.len();
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            let (item, decorators) = decorator::taken_apart(child);
+            match item.kind() {
+                "function_definition" => self.function(item, &decorators, scope),
+                "class_definition" => self.class(item, scope),
+                "if_statement" | "try_statement" | "with_statement" | "else_clause" | "block"
+                | "except_clause" | "elif_clause" => {
+                    self.items(item, &Scope { depth: scope.depth + 1, ..scope.clone() });
+                }
+                _ => {}
+            }
+        }
+        self.shadowed(first_unit, scope);
+    }
+
+    /// Of two functions of one name in one place the later one is there.
+    fn shadowed(&mut self, first: usize, scope: &Scope) {
+        let mut seen = BTreeSet::new();
+        for place in (first..self.outline.units.len()).rev() {
+            let unit = &mut self.outline.units[place];
+            if !unit.name.starts_with(&scope.classes) || seen.insert(unit.name.clone()) {
+                continue;
+            }
+            unit.obstacles.push(Obstacle {
+                kind: FactKind::TestShadowed,
+                key: "shadowed".to_owned(),
+                line: unit.line,
+                shown: unit.shown.clone(),
+            });
+        }
+    }
+
+    fn class(&mut self, node: Node<'_>, scope: &Scope) {
+        let Some(body) = node.child_by_field_name("body") else { return };
+        let name = self.field(node, "name");
+        let bases = self.field(node, "superclasses");
+        let is_unittest = bases.contains("TestCase") || scope.is_unittest;
+        let inherits = is_unittest || bases.contains("Test");
+        let text = self.of(body);
+        let is_off = text.contains("__test__ = False") || (!inherits && text.contains("def __init__("));
+        let inner = Scope {
+            classes: format!("{}{name}.", scope.classes),
+            is_collected: scope.is_collected && (inherits || name.starts_with("Test")) && !is_off,
+            is_unittest,
+            depth: scope.depth + 1,
+        };
+        self.items(body, &inner);
+    }
+
+    fn function(&mut self, node: Node<'_>, decorators: &[Node<'_>], scope: &Scope) {
+        let Some(body) = node.child_by_field_name("body") else { return };
+        let name = self.field(node, "name");
+        let mut unit = Unit {
+            name: format!("{}{name}", scope.classes),
+            line: self.line(node),
+            shown: self.shown(node).trim_end_matches(':').to_owned(),
+            is_collected: scope.is_collected && name.starts_with("test"),
+            ..Unit::default()
+        };
+        self.decorators(decorators, &mut unit);
+        let mut walk = body::Walk::new(body, self.constants.clone());
+        if unit.is_collected {
+            self.never_runs(node, scope, &mut unit);
+        }
+        self.block(body, &mut unit, &mut walk);
+        walk.patched.extend(decorator::patched(self, decorators));
+        unit.checks.iter_mut().for_each(|check| walk.note_patched(check));
+        self.outline.units.push(unit);
+    }
+
+    /// A test whose body is not run when it is called.
+    fn never_runs(&self, node: Node<'_>, scope: &Scope, unit: &mut Unit) {
+        let is_async = self.of(node).starts_with("async");
+        if is_async && scope.is_unittest && !self.text.contains("IsolatedAsyncioTestCase") {
+            unit.obstacles.push(self.obstacle(FactKind::TestNotAwaited, "async", node));
+        }
+        if node.child_by_field_name("body").is_some_and(|body| yields(body, 0)) {
+            unit.obstacles.push(self.obstacle(FactKind::AssertionUnreachable, "yield", node));
+        }
+    }
+}
+
+/// Whether a statement is one of the module itself.
+fn is_of_module(node: Node<'_>) -> bool {
+    let statement = node.parent().filter(|parent| parent.kind() == "expression_statement");
+    statement.and_then(|parent| parent.parent()).is_some_and(|parent| parent.kind() == "module")
+}
+
+/// Whether a body yields, which makes its function a generator.
+fn yields(node: Node<'_>, depth: u32) -> bool {
+    if node.kind() == "yield" {
+        return true;
+    }
+    if depth > DEPTH || (depth > 0 && matches!(node.kind(), "function_definition" | "lambda")) {
+        return false;
+    }
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).any(|child| yields(child, depth + 1))
+}
