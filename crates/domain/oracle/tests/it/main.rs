@@ -5,6 +5,7 @@ mod edits;
 mod hostile;
 mod manifests;
 mod markers;
+mod own_weakenings;
 mod paths;
 mod python;
 mod rust;
