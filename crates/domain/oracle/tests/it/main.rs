@@ -17,6 +17,7 @@ mod javascript;
 mod legible;
 mod manifests;
 mod markers;
+mod own_weakenings;
 mod paths;
 mod python;
 mod rust;
