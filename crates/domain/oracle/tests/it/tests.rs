@@ -4,8 +4,6 @@ use ambit_policy::{Fact, FactKind};
 
 use crate::{facts, guard, path, told};
 
-fn fell(name: &str, before: u32, after: u32) -> Fact {
-    Fact::AssertionCountFell { path: path(name), before, after }
 }
 
 fn kinds(changes: &[(&str, Option<&str>, Option<&str>)]) -> Vec<FactKind> {

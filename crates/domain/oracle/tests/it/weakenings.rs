@@ -154,7 +154,7 @@ fn facts(case: &Case, guard: &Guard) -> Vec<Fact> {
 /// Whether the default policy ends the run or holds it back because of these facts.
 fn is_stopped(facts: &[Fact]) -> bool {
     facts.iter().any(|fact| {
-        let is_stopping = matches!(
+        matches!(
             fact.kind(),
             FactKind::ProtectedPathTouched
                 | FactKind::AssertionCountFell
