@@ -2,9 +2,7 @@
 
 use ambit_policy::{Fact, FactKind};
 
-use crate::{facts, guard, path, told};
-
-}
+use crate::{facts, guard, told};
 
 fn kinds(changes: &[(&str, Option<&str>, Option<&str>)]) -> Vec<FactKind> {
     facts(&guard(), changes).iter().map(Fact::kind).collect()
