@@ -218,8 +218,14 @@ impl<'t> Reader<'t> {
         let bases = self.field(node, "superclasses");
         let is_unittest = bases.contains("TestCase") || scope.is_unittest;
         let inherits = is_unittest || bases.contains("Test");
-        let text = self.of(body);
-        let is_off = text.contains("__test__ = False") || (!inherits && text.contains("def __init__("));
+        let mut cursor = body.walk();
+        let is_off = body.named_children(&mut cursor).any(|child| {
+            let (item, _) = decorator::taken_apart(child);
+            match item.kind() {
+                "function_definition" => !inherits && self.field(item, "name") == "__init__",
+                _ => squeezed(self.of(item)).starts_with("__test__=False"),
+            }
+        });
         let inner = Scope {
             classes: format!("{}{name}.", scope.classes),
             is_collected: scope.is_collected && (inherits || name.starts_with("Test")) && !is_off,
