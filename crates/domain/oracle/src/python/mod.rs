@@ -200,7 +200,9 @@ impl<'t> Reader<'t> {
         let mut seen = BTreeSet::new();
         for place in (first..self.outline.units.len()).rev() {
             let unit = &mut self.outline.units[place];
-            if !unit.name.starts_with(&scope.classes) || seen.insert(unit.name.clone()) {
+            // One function for each version of Python, or one for each overload, asserts nothing.
+            let matters = unit.is_collected || !unit.checks.is_empty();
+            if !matters || !unit.name.starts_with(&scope.classes) || seen.insert(unit.name.clone()) {
                 continue;
             }
             unit.obstacles.push(Obstacle {
