@@ -24,11 +24,20 @@ pub(super) fn weaker(before: &Check, after: &Check) -> Option<FactKind> {
     if after.alternatives > before.alternatives || falls(before, after) {
         return Some(FactKind::AssertionLoosened);
     }
+    if is_compared_with_itself(after) && !is_compared_with_itself(before) && before.expected == after.expected
+    {
+        return Some(FactKind::AssertionTautological);
+    }
     let same_subject = before.subject == after.subject || before.resolved.0 == after.resolved.0;
     if before.relation != after.relation || !same_subject {
         return None;
     }
     same_relation(before, after)
+}
+
+/// Whether the value that is expected is the one that is looked at, by another name.
+fn is_compared_with_itself(check: &Check) -> bool {
+    check.relation == Relation::Equals && check.resolved.0 == check.resolved.1
 }
 
 /// How much a relation asks.

@@ -296,6 +296,9 @@ impl Reader<'_> {
             check.subject = self.constants.resolve(&check.subject);
             check.expected = self.constants.resolve(&check.expected);
             check.resolved = (walk.bindings.resolve(&check.subject), walk.bindings.resolve(&check.expected));
+            if check.relation == Relation::Near {
+                check.measure = walk.bindings.resolve(&check.measure);
+            }
         }
         check.obstacles.extend(walk.obstacles.iter().cloned());
         unit.checks.push(check);

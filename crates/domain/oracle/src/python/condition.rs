@@ -235,10 +235,15 @@ pub(super) fn tolerance<S: AsRef<str>>(arguments: &[S]) -> String {
             .then_some(value)
     });
     let plain = arguments.iter().map(AsRef::as_ref).filter(|argument| !argument.contains('='));
+    // A name may be a constant of the module, whose value is put in its place later.
+    let by_name = named.clone().find(|value| value.chars().all(|c| c.is_alphanumeric() || c == '_'));
+    let by_name = by_name.filter(|value| value.starts_with(char::is_alphabetic));
     let values = named.chain(plain).filter_map(|value| Some((crate::outline::amount(value)?, value)));
     values
         .max_by(|one, other| one.0.total_cmp(&other.0))
-        .map_or("1e-6".to_owned(), |(_, value)| value.to_owned())
+        .map(|(_, value)| value)
+        .or(by_name)
+        .map_or("1e-6".to_owned(), str::to_owned)
 }
 
 /// Whether both sides are one value, since they are one text and nothing in it changes from one time to the next.

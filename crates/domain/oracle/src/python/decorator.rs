@@ -64,9 +64,13 @@ impl Reader<'_> {
             return Vec::new();
         };
         let Some(arguments) = call.child_by_field_name("arguments") else { return Vec::new() };
+        // The first argument of `parametrize` is the names, which may stand in a tuple as well.
+        let names = usize::from(self.field(call, "function").ends_with("parametrize"));
         let mut cursor = arguments.walk();
         let table = arguments
             .named_children(&mut cursor)
+            .filter(|argument| argument.kind() != "comment")
+            .skip(names)
             .map(|argument| argument.child_by_field_name("value").unwrap_or(argument))
             .find_map(|argument| self.table(argument));
         table.unwrap_or_default()

@@ -200,7 +200,9 @@ impl<'t> Reader<'t> {
         let mut seen = BTreeSet::new();
         for place in (first..self.outline.units.len()).rev() {
             let unit = &mut self.outline.units[place];
-            if !unit.name.starts_with(&scope.classes) || seen.insert(unit.name.clone()) {
+            // One function for each version of Python, or one for each overload, asserts nothing.
+            let matters = unit.is_collected || !unit.checks.is_empty();
+            if !matters || !unit.name.starts_with(&scope.classes) || seen.insert(unit.name.clone()) {
                 continue;
             }
             unit.obstacles.push(Obstacle {
@@ -218,8 +220,14 @@ impl<'t> Reader<'t> {
         let bases = self.field(node, "superclasses");
         let is_unittest = bases.contains("TestCase") || scope.is_unittest;
         let inherits = is_unittest || bases.contains("Test");
-        let text = self.of(body);
-        let is_off = text.contains("__test__ = False") || (!inherits && text.contains("def __init__("));
+        let mut cursor = body.walk();
+        let is_off = body.named_children(&mut cursor).any(|child| {
+            let (item, _) = decorator::taken_apart(child);
+            match item.kind() {
+                "function_definition" => !inherits && self.field(item, "name") == "__init__",
+                _ => squeezed(self.of(item)).starts_with("__test__=False"),
+            }
+        });
         let inner = Scope {
             classes: format!("{}{name}.", scope.classes),
             is_collected: scope.is_collected && (inherits || name.starts_with("Test")) && !is_off,

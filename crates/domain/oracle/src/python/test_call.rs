@@ -31,15 +31,19 @@ impl Reader<'_> {
     }
 
     fn expected_error(&self, call: Node<'_>, method: &str, arguments: &[String]) -> Check {
+        // Where a name is imported from is no part of what is expected, and any error at all is nothing expected.
         let kind = arguments.first().map_or("", String::as_str);
+        let kind = if kind.contains(['(', ',']) { kind } else { kind.rsplit('.').next().unwrap_or(kind) };
+        let is_any = matches!(kind, "Exception" | "BaseException");
+        let expected = if is_any { "" } else { kind };
         let pattern = arguments.iter().find_map(|argument| argument.strip_prefix("match="));
-        let mut check = Check::new(self.line(call), self.shown(call), Relation::Shaped, method, kind);
+        let mut check = Check::new(self.line(call), self.shown(call), Relation::Shaped, method, expected);
         check.alternatives = crate::outline::alternatives(kind.trim_matches(['(', ')']), &[","]);
-        if matches!(kind, "Exception" | "BaseException") {
+        if is_any {
             check.alternatives = 9;
         }
         if let Some(pattern) = pattern {
-            check.expected = format!("{kind},{pattern}");
+            check.expected = format!("{expected},{pattern}");
             check.resolved.1.clone_from(&check.expected);
         }
         check
