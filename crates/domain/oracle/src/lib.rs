@@ -4,7 +4,7 @@
 //! [`Fact`](ambit_policy::Fact)s. Whether a fact ends a run, asks for an approval or matters at all is the policy's.
 //! What cannot be read where it would matter is a fact too: unclassified.
 //!
-//! Of JavaScript, TypeScript, Rust, Go and Java the trees are read: what a test checks, what it expects, what stands between,
+//! Of Python, JavaScript, TypeScript, Rust, Go and Java the trees are read: what a test checks, what it expects, what stands between,
 //! and whether the runner finds it. Of the other languages a lexer tells less: no expected value, no loosened comparison, no
 //! assertion that is caught. Where tests are protected paths, as they should be, none of these gets through.
 

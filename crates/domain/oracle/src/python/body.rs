@@ -86,8 +86,8 @@ impl Reader<'_> {
             "expression_statement" => {
                 let call = node.named_child(0).filter(|inner| inner.kind() == "call")?;
                 let name = squeezed(self.field(call, "function"));
-                let never = name == "assume" && squeezed(self.field(call, "arguments")) == "(False)";
-                (never || EXITS.contains(&name.as_str())).then_some(name)
+                let assumes = name.rsplit('.').next() == Some("assume");
+                (assumes || EXITS.contains(&name.as_str())).then_some(name)
             }
             "if_statement" => {
                 let then = node.child_by_field_name("consequence")?;
@@ -295,6 +295,7 @@ impl Reader<'_> {
             // A constant of the module stands for its value, so that another value is another expectation.
             check.subject = self.constants.resolve(&check.subject);
             check.expected = self.constants.resolve(&check.expected);
+            check.measure = self.constants.resolve(&check.measure);
             check.resolved = (walk.bindings.resolve(&check.subject), walk.bindings.resolve(&check.expected));
             if check.relation == Relation::Near {
                 check.measure = walk.bindings.resolve(&check.measure);

@@ -6,6 +6,13 @@ use tree_sitter::Node;
 use super::Reader;
 use crate::outline::{Case, Limit, Unit, amount, squeezed, top_level};
 
+/// How many values hypothesis makes where nobody says a number.
+const EXAMPLES: f64 = 100.0;
+
+fn is_given(decorator: &str) -> bool {
+    decorator.starts_with("@given(") || decorator.starts_with("@hypothesis.given(")
+}
+
 /// An item and the decorators above it.
 pub(super) fn taken_apart(node: Node<'_>) -> (Node<'_>, Vec<Node<'_>>) {
     if node.kind() != "decorated_definition" {
@@ -40,15 +47,19 @@ impl Reader<'_> {
             if text.contains("parametrize(") || text.contains("expand(") || text.contains("ddt.data(") {
                 unit.cases.extend(self.parameters(*decorator));
             }
-            if let Some(number) = text.split("max_examples=").nth(1) {
-                let number = number.split([',', ')']).next().unwrap_or("");
-                unit.limits.extend(amount(number).map(|value| Limit {
+            let number = text.split("max_examples=").nth(1);
+            let number = number.and_then(|rest| amount(rest.split([',', ')']).next().unwrap_or("")));
+            if number.is_some() || is_given(&text) {
+                let limit = Limit {
                     name: "max_examples",
                     line: self.line(*decorator),
                     shown: self.shown(*decorator).to_owned(),
-                    value,
+                    value: number.unwrap_or(EXAMPLES),
                     kind: FactKind::AssertionLoosened,
-                }));
+                };
+                // A number that is said stands before the one that holds otherwise.
+                let place = if number.is_some() { 0 } else { unit.limits.len() };
+                unit.limits.insert(place, limit);
             }
             let name = text.trim_start_matches('@').split('(').next().unwrap_or("");
             let last = name.rsplit('.').next().unwrap_or("");

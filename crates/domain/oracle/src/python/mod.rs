@@ -13,8 +13,14 @@ use std::collections::BTreeSet;
 use ambit_policy::FactKind;
 use tree_sitter::{Node, Parser, Tree};
 
-use crate::outline::{Bindings, Finding, Obstacle, Outline, Told, Unit, squeezed};
+use crate::outline::{Bindings, Check, Finding, Obstacle, Outline, Relation, Told, Unit, squeezed};
 
+/// Functions that wait for what they are given.
+const WAITS: [&str; 3] = ["asyncio.run", "run_until_complete", "anyio.run"];
+/// Beginnings of the names of constants that tests compare with.
+const EXPECTATIONS: [&str; 4] = ["expected", "want", "golden", "reference"];
+/// Marks of an asynchronous test that a runner waits for.
+const ASYNC_MARKS: [&str; 5] = ["asyncio", "anyio", "trio", "tornado", "gen_test"];
 /// How deep code is followed.
 const DEPTH: u32 = 160;
 
@@ -22,6 +28,12 @@ const DEPTH: u32 = 160;
 pub(crate) fn outlines(before: &str, after: &str, is_test_file: bool) -> Option<(Outline, Outline)> {
     let mut before = Reader::new(before, is_test_file)?;
     let mut after = Reader::new(after, is_test_file)?;
+    before.learn();
+    after.learn();
+    // What one side waits for is to be waited for on the other.
+    let awaited: BTreeSet<String> = before.awaited.union(&after.awaited).cloned().collect();
+    before.awaited.clone_from(&awaited);
+    after.awaited = awaited;
     before.read();
     after.read();
     tenancy::forget_what_went_with_its_function(&mut before.outline, &after.functions);
@@ -72,10 +84,15 @@ impl<'t> Reader<'t> {
         })
     }
 
+    /// Collects what must be known of a file before its tests are read.
+    fn learn(&mut self) {
+        let tree = self.tree.clone();
+        self.names(tree.root_node(), 0);
+    }
+
     fn read(&mut self) {
         let tree = self.tree.clone();
         let root = tree.root_node();
-        self.names(root, 0);
         self.source(root);
         if self.is_test_file {
             let scope = Scope { is_collected: true, ..Scope::default() };
@@ -95,6 +112,7 @@ impl<'t> Reader<'t> {
         };
         let mut walk = body::Walk::of_module(root, self.constants.clone());
         self.block(root, &mut unit, &mut walk);
+        self.expectations(root, &mut unit);
         if !unit.checks.is_empty() {
             self.outline.units.push(unit);
         }
@@ -144,6 +162,13 @@ impl<'t> Reader<'t> {
             }
             "await" => {
                 let called = node.named_child(0).filter(|inner| inner.kind() == "call");
+                if let Some(call) = called {
+                    self.awaited.insert(squeezed(self.field(call, "function")));
+                }
+            }
+            "call" if WAITS.iter().any(|name| self.field(node, "function").ends_with(name)) => {
+                let arguments = node.child_by_field_name("arguments");
+                let called = arguments.and_then(|list| list.named_child(0)).filter(|it| it.kind() == "call");
                 if let Some(call) = called {
                     self.awaited.insert(squeezed(self.field(call, "function")));
                 }
@@ -214,6 +239,21 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// Constants of a test file that say by their names what is expected.
+    fn expectations(&self, root: Node<'_>, unit: &mut Unit) {
+        let mut cursor = root.walk();
+        let assignments = root.named_children(&mut cursor).filter_map(|statement| statement.named_child(0));
+        for assignment in assignments.filter(|inner| inner.kind() == "assignment") {
+            let name = self.field(assignment, "left");
+            let lower = name.to_ascii_lowercase();
+            let Some(value) = assignment.child_by_field_name("right") else { continue };
+            if EXPECTATIONS.iter().any(|start| lower.starts_with(start)) {
+                let (line, shown) = (self.line(assignment), self.shown(assignment));
+                unit.checks.push(Check::new(line, shown, Relation::Equals, name, &self.plain(value)));
+            }
+        }
+    }
+
     fn class(&mut self, node: Node<'_>, scope: &Scope) {
         let Some(body) = node.child_by_field_name("body") else { return };
         let name = self.field(node, "name");
@@ -250,7 +290,7 @@ impl<'t> Reader<'t> {
         self.decorators(decorators, &mut unit);
         let mut walk = body::Walk::new(body, self.constants.clone());
         if unit.is_collected {
-            self.never_runs(node, scope, &mut unit);
+            self.never_runs(node, decorators, scope, &mut unit);
         }
         self.block(body, &mut unit, &mut walk);
         walk.patched.extend(decorator::patched(self, decorators));
@@ -259,9 +299,16 @@ impl<'t> Reader<'t> {
     }
 
     /// A test whose body is not run when it is called.
-    fn never_runs(&self, node: Node<'_>, scope: &Scope, unit: &mut Unit) {
+    fn never_runs(&self, node: Node<'_>, decorators: &[Node<'_>], scope: &Scope, unit: &mut Unit) {
         let is_async = self.of(node).starts_with("async");
-        if is_async && scope.is_unittest && !self.text.contains("IsolatedAsyncioTestCase") {
+        let is_marked = |text: &str| ASYNC_MARKS.iter().any(|mark| text.contains(mark));
+        let is_waited_for = if scope.is_unittest {
+            self.text.contains("IsolatedAsyncioTestCase")
+        } else {
+            decorators.iter().any(|decorator| is_marked(self.of(*decorator)))
+                || self.text.contains("pytestmark") && is_marked(self.text)
+        };
+        if is_async && !is_waited_for {
             unit.obstacles.push(self.obstacle(FactKind::TestNotAwaited, "async", node));
         }
         if node.child_by_field_name("body").is_some_and(|body| yields(body, 0)) {
