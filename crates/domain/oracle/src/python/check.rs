@@ -4,7 +4,7 @@ use ambit_policy::FactKind;
 use tree_sitter::Node;
 
 use super::body::Walk;
-use super::{DEPTH, Reader};
+use super::{DEPTH, Reader, WAITS};
 use crate::outline::{Check, Relation, Unit, squeezed};
 
 /// Beginnings of the names of functions that check something.
@@ -81,7 +81,12 @@ impl Reader<'_> {
                 return;
             }
         }
-        let awaits = node.kind() == "await";
+        let awaits = match node.kind() {
+            "await" => true,
+            "call" => WAITS.iter().any(|name| self.field(node, "function").ends_with(name)),
+            "argument_list" => is_awaited,
+            _ => false,
+        };
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor) {
             self.calls_within(child, awaits, unit, walk, depth + 1);
