@@ -124,8 +124,23 @@ impl<'t> Reader<'t> {
 
     /// The text in one spelling: without white space, and strings in double quotation marks where that changes nothing.
     fn plain(&self, node: Node<'_>) -> String {
-        let text = squeezed(self.of(node));
+        let text = squeezed(&self.without_comments(node));
         if text.contains('"') { text } else { text.replace('\'', "\"") }
+    }
+
+    /// The text of a node that holds no comment: what is said beside a value is no part of it.
+    fn without_comments(&self, node: Node<'_>) -> String {
+        let mut text = self.of(node).to_owned();
+        if !text.contains('#') {
+            return text;
+        }
+        let mut found = Vec::new();
+        comments(node, 0, &mut found);
+        for range in found.into_iter().rev() {
+            let start = range.start - node.start_byte();
+            text.replace_range(start..range.end - node.start_byte(), "");
+        }
+        text
     }
 
     fn line(&self, node: Node<'_>) -> u32 {
@@ -321,6 +336,18 @@ impl<'t> Reader<'t> {
 fn is_of_module(node: Node<'_>) -> bool {
     let statement = node.parent().filter(|parent| parent.kind() == "expression_statement");
     statement.and_then(|parent| parent.parent()).is_some_and(|parent| parent.kind() == "module")
+}
+
+/// Where comments stand in a node, in their order.
+fn comments(node: Node<'_>, depth: u32, found: &mut Vec<std::ops::Range<usize>>) {
+    if node.kind() == "comment" {
+        return found.push(node.byte_range());
+    }
+    if depth > DEPTH {
+        return;
+    }
+    let mut cursor = node.walk();
+    node.children(&mut cursor).for_each(|child| comments(child, depth + 1, found));
 }
 
 /// Whether a body yields, which makes its function a generator.
