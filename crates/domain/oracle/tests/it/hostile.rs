@@ -144,7 +144,7 @@ fn repeated_openings_cost_no_more_than_their_length() {
         ("setup.py", "install_requires=["),
         ("go.mod", "require (\n"),
     ] {
-        let text = piece.repeat(300_000 / piece.len());
+        let text = piece.repeat(100_000 / piece.len());
         let _ = facts(&guard(), &[(name, Some(&text), Some(&text))]);
     }
 }
