@@ -83,7 +83,8 @@ fn falls(before: &Check, after: &Check) -> bool {
 fn same_relation(before: &Check, after: &Check) -> Option<FactKind> {
     let same_expected = before.expected == after.expected
         || before.resolved.1 == after.resolved.1
-        || plain(&before.expected) == plain(&after.expected);
+        || plain(&before.expected) == plain(&after.expected)
+        || literal(&before.expected).is_some_and(|text| literal(&after.expected) == Some(text));
     if before.is_negated != after.is_negated && same_expected {
         return Some(FactKind::ExpectationChanged);
     }
@@ -162,6 +163,15 @@ fn shape(before: &Check, after: &Check) -> Option<FactKind> {
     // A longer pattern that holds the shorter one asks for more.
     let tighter = is.trim_matches('"').contains(was.trim_matches('"')) || open(is) < open(was);
     (!tighter).then_some(FactKind::ExpectationChanged)
+}
+
+/// What a string says, however it is written and owned.
+fn literal(text: &str) -> Option<&str> {
+    let owned = [".to_string()", ".to_owned()", ".into()"];
+    let text = owned.iter().find_map(|call| text.strip_suffix(call)).unwrap_or(text);
+    let raw = text.strip_prefix("r#").and_then(|rest| rest.strip_suffix('#'));
+    let inside = raw.unwrap_or(text).strip_prefix('"')?.strip_suffix('"')?;
+    (!inside.contains(['"', '\\'])).then_some(inside)
 }
 
 /// Whether what is expected is a value that the test says itself, on both sides.
