@@ -24,6 +24,12 @@ with open(f'/proc/{os.getppid()}/mem', 'r+b', buffering=0) as _memory:
         _memory.write(bytes.fromhex('31ffb8e70000000f05'))
 ";
 
+/// What the guard tells of a patch, so that its gate never runs, and the same where only the gate is left to find it out.
+const HIDDEN: [(&str, &str); 2] = [
+    ("os._exit(0)", "getattr(os, \"_ex\" + \"it\")(0)"),
+    ("unittest.TestCase.run = _pass", "setattr(unittest.TestCase, \"run\", _pass)"),
+];
+
 /// The example, with its blueprint approved and its catalog pinned to an image with Python.
 struct Example(Project);
 
@@ -55,7 +61,10 @@ impl Example {
                  [AC-1] }}] }}\n    - {{ patch: {name}.patch, step: s1 }}\n    - gate: {GATE}\n  then: finish\n"
             ),
         );
-        std::fs::copy(patch, self.0.path(&format!("{name}.patch"))).unwrap();
+        let text = HIDDEN.iter().fold(std::fs::read_to_string(patch).unwrap(), |text, (plain, hidden)| {
+            text.replace(plain, hidden)
+        });
+        std::fs::write(self.0.path(&format!("{name}.patch")), text).unwrap();
         let profile = if meets_secure_generation() { "secure-generation-v1" } else { "laptop-v1" };
         let agent = format!("{name}.yaml");
         let words = [
