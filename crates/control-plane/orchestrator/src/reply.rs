@@ -1,6 +1,7 @@
 //! What an agent gets to read of what it proposed, where nothing was performed.
 
 use ambit_broker::{Broker, Ground};
+use ambit_ids::written_out;
 use ambit_policy::DenialKind;
 use ambit_run::{CallDecided, CallOutcome, Denial, DenialCode, Event, GateRecord, Observation, proposal_id};
 use serde_json::{Value, json};
@@ -82,7 +83,7 @@ fn denial_view(denial: &Denial) -> Value {
     json!({"denied": {
         "code": denial.code.as_str(),
         "kind": DenialKind::Call,
-        "detail": denial.detail,
+        "detail": written_out(&denial.detail),
         "rules": denial.rules,
         "instead": denial.instead,
     }})
