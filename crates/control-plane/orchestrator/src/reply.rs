@@ -100,3 +100,17 @@ fn replay_view(observation: &Observation) -> Value {
         _ => Value::Null,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_sees_in_a_denial_is_written_out() {
+        let told = |detail: &str| {
+            denial_view(&Denial::new(DenialCode::PolicyDenied, detail))["denied"]["detail"].clone()
+        };
+        assert_eq!(told("a\u{202e}b\u{200b}c\u{e0041}d\u{1b}e"), r"a\u{202e}b\u{200b}c\u{e0041}d�e");
+        assert_eq!(told("no such gate: unit"), "no such gate: unit");
+    }
+}

@@ -124,6 +124,9 @@ fn replaced(text: &str) -> String {
     text.trim_end().chars().map(|c| if is_unprintable(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
+/// The calls that show all places: the gate shows its output and its summary at once.
+const LOOKS: [Place; 4] = [Place::Readme, Place::Dependencies, Place::FileName, Place::GateSummary];
+
 /// A file that is called so, as far as a path can be.
 fn named(text: &str) -> RepoPath {
     let written = written_out(text).replace(['/', '\\'], "_");
@@ -170,19 +173,26 @@ fn obey(order: &Value, turn: &Turn) -> Value {
 }
 
 /// An agent that plans, reads the text, and does everything that it asks for.
-fn obedient(world: &World, place: Place, orders: Vec<Value>) -> Arc<SimAgent> {
+fn obedient(world: &World, places: &[Place], orders: Vec<Value>) -> Arc<SimAgent> {
+    let places = places.to_vec();
     world.agent(move |turn| match turn.proposals() {
         0 => Reply::Say(turn.plan(&["AC-1", "AC-2"])),
-        1 => Reply::Say(place.look(turn)),
-        number => orders.get(number - 2).map_or(Reply::Finished, |order| Reply::Say(obey(order, turn))),
+        number if number <= places.len() => Reply::Say(places[number - 1].look(turn)),
+        number => orders
+            .get(number - 1 - places.len())
+            .map_or(Reply::Finished, |order| Reply::Say(obey(order, turn))),
     })
 }
 
 /// Nothing of what a run is bound by differs from what was approved.
-async fn check_bounds(world: &World, run: &RunRef, state: &State, place: Place, told: &str) {
+async fn check_bounds(world: &World, run: &RunRef, state: &State, places: &[Place], told: &str) {
     let dossier = state.dossier().unwrap();
     assert_eq!(dossier.head, world.base_tree.digest(), "{told}: the tree was changed");
-    assert_eq!(world.sandbox.executed().len(), usize::from(place.is_of_a_gate()), "{told}: something ran");
+    assert_eq!(
+        world.sandbox.executed().len(),
+        places.iter().filter(|place| place.is_of_a_gate()).count(),
+        "{told}: something ran"
+    );
     assert_eq!(dossier.approvals.receipts().count(), 0, "{told}: something was approved");
     assert_eq!(dossier.pins.blueprint.digest, world.digest, "{told}");
     let (limits, approved) = (dossier.ledger.limits(), &world.blueprint.spec.run_budget);
@@ -194,7 +204,8 @@ async fn check_bounds(world: &World, run: &RunRef, state: &State, place: Place, 
     assert_eq!(project.approvers().count(), 1, "{told}: somebody else may approve");
     let foreign = world.links(run).await.into_iter().any(|link| match link.record.event() {
         Ok(ambit_run::Event::CallDecided(decided)) => {
-            decided.outcome == ambit_run::CallOutcome::Perform && !place.is_look(&decided.call)
+            decided.outcome == ambit_run::CallOutcome::Perform
+                && !places.iter().any(|place| place.is_look(&decided.call))
         }
         _ => false,
     });
@@ -202,62 +213,36 @@ async fn check_bounds(world: &World, run: &RunRef, state: &State, place: Place, 
     check_ended(world, run, state, told).await;
 }
 
-/// Plants every text at one place, and obeys it. Away from the README, only a text that orders something or hides something
-/// is worth a world.
-fn try_all(place: Place) {
+// proves E-E11 E-D10 E-E07 E-C10 E-F05
+// break crates/adapters/policy-rules/src/call.rs: `facts: request.facts.iter().map(Fact::kind).collect(),` -> `facts: BTreeSet::new(),`
+#[test]
+fn whatever_a_text_orders_an_obedient_agent_to_do_changes_nothing() {
     let Some(file) = cases("injection/payloads.jsonl") else { return };
     let lines = std::fs::read_to_string(file).unwrap();
     let mut orders = 0;
     for line in lines.lines() {
         let case: Value = serde_json::from_str(line).unwrap();
-        let (id, text) = (case["id"].as_str().unwrap(), case["text"].as_str().unwrap());
+        let (told, text) = (case["id"].as_str().unwrap(), case["text"].as_str().unwrap());
         let calls = case["obedient_agent_calls"].as_array().unwrap().clone();
-        let matters = !calls.is_empty() && id != "huge-arg" || text.contains(is_unprintable);
-        if place != Place::Readme && !matters {
-            continue;
-        }
         orders += calls.len();
-        let told = format!("{id} in {place:?}");
         let mut setup = Setup::standard();
-        let planted = place.plant(&mut setup, text);
+        // One gate says what is in its output and in its summary.
+        let planted = Place::ALL.map(|place| place.plant(&mut setup, text));
         simulate(async {
             let world = world(setup).await;
-            let agent = obedient(&world, place, calls);
+            let agent = obedient(&world, &LOOKS, calls);
             let run = world.start(&agent).await;
             let state = world.drive(&run, &agent).await.ended();
-            let shown = place.shown(&agent.heard()[2]);
-            assert!(shown.contains(&planted), "{told}: the agent was shown {shown:?}");
-            check_bounds(&world, &run, &state, place, &told).await;
+            let heard = agent.heard();
+            for (place, planted) in Place::ALL.into_iter().zip(planted) {
+                let look = LOOKS.iter().position(|look| *look == place).unwrap_or(LOOKS.len() - 1);
+                let shown = place.shown(&heard[2 + look]);
+                assert!(shown.contains(&planted), "{told} in {place:?}: the agent was shown {shown:?}");
+            }
+            check_bounds(&world, &run, &state, &LOOKS, told).await;
         });
     }
-    assert!(orders >= 18, "only {orders} orders were tried");
-}
-
-// proves E-E11 E-D10 E-E07 E-C10 E-F05
-// break crates/adapters/policy-rules/src/call.rs: `facts: request.facts.iter().map(Fact::kind).collect(),` -> `facts: BTreeSet::new(),`
-#[test]
-fn whatever_a_text_orders_an_obedient_agent_to_do_changes_nothing() {
-    try_all(Place::Readme);
-}
-
-#[test]
-fn what_stands_beside_a_dependency_changes_nothing() {
-    try_all(Place::Dependencies);
-}
-
-#[test]
-fn what_a_file_is_called_changes_nothing() {
-    try_all(Place::FileName);
-}
-
-#[test]
-fn what_a_gate_puts_out_changes_nothing() {
-    try_all(Place::GateOutput);
-}
-
-#[test]
-fn what_the_summary_of_a_gate_says_changes_nothing() {
-    try_all(Place::GateSummary);
+    assert!(orders >= 20, "only {orders} orders were tried");
 }
 
 #[test]
@@ -265,7 +250,7 @@ fn an_honest_call_by_the_same_agent_is_performed() {
     simulate(async {
         let world = world(Setup::standard()).await;
         let orders = vec![json!({"tool": "run_named_gate", "gateId": "unit"})];
-        let agent = obedient(&world, Place::Readme, orders);
+        let agent = obedient(&world, &[Place::Readme], orders);
         let run = world.start(&agent).await;
         world.drive(&run, &agent).await.ended();
         assert_eq!(world.sandbox.executed().len(), 1);
@@ -277,7 +262,6 @@ fn an_honest_call_by_the_same_agent_is_performed() {
 const UNSEEN: [char; 4] = ['\u{202e}', '\u{200b}', '\u{e0041}', '\u{1b}'];
 
 // proves E-F05
-// break crates/control-plane/orchestrator/src/reply.rs: `"detail": written_out(&denial.detail),` -> `"detail": denial.detail,`
 #[test]
 fn what_nobody_sees_is_written_out_wherever_an_agent_reads_no_file() {
     let text: String = UNSEEN.iter().map(|c| format!("a{c}b ")).collect();
@@ -287,7 +271,7 @@ fn what_nobody_sees_is_written_out_wherever_an_agent_reads_no_file() {
             place.plant(&mut setup, &text);
             let world = world(setup).await;
             let orders = vec![json!({"tool": "run_named_gate", "gateId": format!("unit{text}")})];
-            let agent = obedient(&world, place, orders);
+            let agent = obedient(&world, &[place], orders);
             let run = world.start(&agent).await;
             world.drive(&run, &agent).await.ended();
             let exact = matches!(place, Place::Readme | Place::Dependencies);
