@@ -8,6 +8,7 @@ mod ignored;
 mod pins;
 mod port_traits;
 mod ratchet;
+mod threats;
 mod tools;
 mod word_list;
 mod words;
@@ -40,6 +41,7 @@ const RULES: &[Rule] = &[
     },
     Rule { name: "ignored", cheap: true, ask: |workspace| Ok(Answer::Found(ignored::findings(workspace))) },
     Rule { name: "breaks", cheap: true, ask: |workspace| Ok(Answer::Found(breaks::findings(workspace))) },
+    Rule { name: "threats", cheap: true, ask: |workspace| Ok(Answer::Found(threats::findings(workspace))) },
     Rule { name: "lock", cheap: true, ask: tools::lock },
     Rule { name: "format", cheap: true, ask: tools::format },
     Rule { name: "deny", cheap: true, ask: tools::deny },

@@ -1,6 +1,7 @@
 //! What an agent gets to read of what it proposed, where nothing was performed.
 
 use ambit_broker::{Broker, Ground};
+use ambit_ids::written_out;
 use ambit_policy::DenialKind;
 use ambit_run::{CallDecided, CallOutcome, Denial, DenialCode, Event, GateRecord, Observation, proposal_id};
 use serde_json::{Value, json};
@@ -82,7 +83,7 @@ fn denial_view(denial: &Denial) -> Value {
     json!({"denied": {
         "code": denial.code.as_str(),
         "kind": DenialKind::Call,
-        "detail": denial.detail,
+        "detail": written_out(&denial.detail),
         "rules": denial.rules,
         "instead": denial.instead,
     }})
@@ -97,5 +98,19 @@ fn replay_view(observation: &Observation) -> Value {
         }),
         Observation::PatchApplied(patch) => json!({"changedFiles": patch.files, "revisionSha": patch.tree}),
         _ => Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_sees_in_a_denial_is_written_out() {
+        let told = |detail: &str| {
+            denial_view(&Denial::new(DenialCode::PolicyDenied, detail))["denied"]["detail"].clone()
+        };
+        assert_eq!(told("a\u{202e}b\u{200b}c\u{e0041}d\u{1b}e"), r"a\u{202e}b\u{200b}c\u{e0041}d�e");
+        assert_eq!(told("no such gate: unit"), "no such gate: unit");
     }
 }

@@ -57,6 +57,22 @@ impl Excerpt {
     }
 }
 
+/// Somebody's text in full, line by line, for whoever must not be led by what nobody sees: every character that an
+/// [`Excerpt`] would write out is written out, and line feeds and tabs stay. A carriage return before a line feed goes.
+#[must_use]
+pub fn written_out(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' if chars.peek() == Some(&'\n') => {}
+            c if is_seen(c) || matches!(c, '\n' | '\t') => shown.push(c),
+            c => shown.extend(c.escape_unicode()),
+        }
+    }
+    shown
+}
+
 fn cut(mut shown: String) -> String {
     let mut end = MAX_BYTES - CUT.len_utf8();
     while !shown.is_char_boundary(end) {
@@ -109,6 +125,13 @@ mod tests {
         ] {
             assert_eq!(Excerpt::of(text).as_str(), shown);
         }
+    }
+
+    #[test]
+    fn a_text_in_full_keeps_its_lines_and_writes_out_the_same_characters() {
+        let text = "one\r\n\ttwo\u{202e}\u{200b}\u{e0041}\u{1b}[2J\rthree";
+        assert_eq!(written_out(text), "one\n\ttwo\\u{202e}\\u{200b}\\u{e0041}\\u{1b}[2J\\u{d}three");
+        assert_eq!(written_out("na\u{ef}ve \u{4e2d}\n"), "na\u{ef}ve \u{4e2d}\n");
     }
 
     #[test]

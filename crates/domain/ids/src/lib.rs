@@ -23,7 +23,7 @@ mod vocabulary;
 pub use command_size::{CommandSize, CommandTooLarge};
 pub use content::Content;
 pub use digest::{Digest, ParseDigestError};
-pub use excerpt::{Excerpt, NotAnExcerpt};
+pub use excerpt::{Excerpt, NotAnExcerpt, written_out};
 pub use execution::{ExecutionLimits, VolumeMount};
 pub use given_path::GivenPath;
 pub use identifier::{

@@ -15,6 +15,7 @@ mod bad_input;
 mod bad_usage;
 mod bare_machine;
 mod by_hand;
+mod canaries;
 mod cases;
 mod cheats;
 mod comparing;
