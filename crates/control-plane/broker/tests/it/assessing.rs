@@ -44,7 +44,7 @@ fn a_patch_is_told_by_what_it_does_and_not_by_what_it_says() {
                 "def test_a():\n    assert a()\n    assert b()\n",
                 "def test_a():\n    assert a()\n",
             ),
-            vec![FactKind::AssertionCountFell, FactKind::ScopeLeft],
+            vec![FactKind::AssertionRemoved, FactKind::ScopeLeft],
         ),
     ];
     simulate(async {
