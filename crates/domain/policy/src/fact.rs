@@ -261,28 +261,7 @@ impl fmt::Display for Fact {
                 write!(f, "names the gate {gate}, which the blueprint does not hold")
             }
             Self::Unclassified { why } => write!(f, "cannot be classified: {why}"),
-            Self::AssertionRemoved(weakening)
-            | Self::AssertionLoosened(weakening)
-            | Self::AssertionUnreachable(weakening)
-            | Self::AssertionTautological(weakening)
-            | Self::AssertionSwallowed(weakening)
-            | Self::TestRemoved(weakening)
-            | Self::TestUncollected(weakening)
-            | Self::TestShadowed(weakening)
-            | Self::ParameterDropped(weakening)
-            | Self::TestNotAwaited(weakening)
-            | Self::ExpectationChanged(weakening)
-            | Self::SnapshotChanged(weakening)
-            | Self::RunnerChanged(weakening)
-            | Self::ModuleShadowed(weakening)
-            | Self::TestDetected(weakening)
-            | Self::CheckSilenced(weakening)
-            | Self::TenancyWidened(weakening)
-            | Self::DependencyMoved(weakening)
-            | Self::DependencyUnpinned(weakening)
-            | Self::MigrationDeleted(weakening)
-            | Self::AuthenticationChanged(weakening)
-            | Self::GateJudgedByModel(weakening) => weakening.write(self.kind(), f),
+            placed => placed.weakening().map_or(Ok(()), |weakening| weakening.write(placed.kind(), f)),
         }
     }
 }
