@@ -138,6 +138,9 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
     let place = Place { is_test, is_vendored };
     let count = |source: &Source<'_>| if is_test { assertions::count(language, source) } else { 0 };
     let outlines = outlines(change.path, language, (before.text, after.text), is_test);
+    if outlines.is_none() && tree::grammar(change.path, language).is_some() {
+        return Err(Unreadable::Laborious);
+    }
     let in_trees = matches!(language, Language::JavaScript { .. });
     let is_counted = is_test && outlines.is_none() && !in_trees;
     let counts = if is_counted { (count(&before), count(&after)) } else { (0, 0) };

@@ -46,7 +46,8 @@ pub(crate) fn legible(
     if after.depth > DEPTH.max(before.depth) { Err(Unreadable::Nested) } else { Ok(()) }
 }
 
-fn grammar(path: &RepoPath, language: Language) -> Option<Grammar> {
+/// The grammar of a file whose outline is read from its tree.
+pub(crate) fn grammar(path: &RepoPath, language: Language) -> Option<Grammar> {
     match language {
         Language::Python => Some(tree_sitter_python::LANGUAGE.into()),
         Language::Rust => Some(tree_sitter_rust::LANGUAGE.into()),
@@ -56,8 +57,13 @@ fn grammar(path: &RepoPath, language: Language) -> Option<Grammar> {
     }
 }
 
-/// The shape of the tree of a text. `None` where the parser would be kept busy for longer than its length.
+/// The shape of the tree of a text. `None` where there is no tree.
 fn shape(grammar: &Grammar, text: &str) -> Option<Shape> {
+    parsed(grammar, text).map(|tree| measured(&tree))
+}
+
+/// The tree of a text. `None` where the parser would be kept busy for longer than its length allows.
+pub(crate) fn parsed(grammar: &Grammar, text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(grammar).ok()?;
     let (mut rounds, most) = (0_usize, ROUNDS + text.len() / BYTES_PER_ROUND);
@@ -68,7 +74,7 @@ fn shape(grammar: &Grammar, text: &str) -> Option<Shape> {
     let bytes = text.as_bytes();
     let mut input = |at: usize, _| bytes.get(at..).unwrap_or_default();
     let options = ParseOptions::new().progress_callback(&mut progress);
-    parser.parse_with_options(&mut input, None, Some(options)).map(|tree| measured(&tree))
+    parser.parse_with_options(&mut input, None, Some(options))
 }
 
 fn measured(tree: &Tree) -> Shape {

@@ -5,9 +5,10 @@ mod condition;
 mod testify;
 
 use ambit_policy::FactKind;
-use tree_sitter::{Node, Parser};
+use tree_sitter::Node;
 
 use crate::outline::{Bindings, Case, Check, Finding, Obstacle, Outline, Relation, Told, Unit, squeezed};
+use crate::tree::parsed;
 
 /// How deep code is followed.
 const DEPTH: u32 = 160;
@@ -16,9 +17,7 @@ const RUNNER_TEXTS: [&str; 5] = ["\"test.v\"", "\"test.run\"", "\"test.timeout\"
 
 /// The outline of a file. `None` where no parser is to be had.
 pub(crate) fn outline(text: &str, is_test_file: bool) -> Option<Outline> {
-    let mut parser = Parser::new();
-    parser.set_language(&tree_sitter_go::LANGUAGE.into()).ok()?;
-    let tree = parser.parse(text, None)?;
+    let tree = parsed(&tree_sitter_go::LANGUAGE.into(), text)?;
     let mut reader = Reader { text, outline: Outline::default(), helpers: Vec::new() };
     if is_test_file {
         reader.find_helpers(tree.root_node());

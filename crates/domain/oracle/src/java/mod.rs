@@ -4,12 +4,13 @@ mod body;
 mod known;
 
 use ambit_policy::FactKind;
-use tree_sitter::{Node, Parser};
+use tree_sitter::Node;
 
 use crate::outline::{
     Bindings, Case, Check, Finding, Limit, Obstacle, Outline, Relation, Told, Unit, amount, squeezed,
     top_level,
 };
+use crate::tree::parsed;
 
 /// How deep code is followed.
 const DEPTH: u32 = 160;
@@ -23,9 +24,7 @@ const RUNNER_TEXTS: [&str; 4] = ["\"org.junit", "\"org.testng", "\"surefire", "\
 
 /// The outline of a file. `None` where no parser is to be had.
 pub(crate) fn outline(text: &str, is_test_file: bool) -> Option<Outline> {
-    let mut parser = Parser::new();
-    parser.set_language(&tree_sitter_java::LANGUAGE.into()).ok()?;
-    let tree = parser.parse(text, None)?;
+    let tree = parsed(&tree_sitter_java::LANGUAGE.into(), text)?;
     let mut reader = Reader { text, outline: Outline::default(), helpers: Vec::new() };
     if is_test_file {
         reader.find_helpers(tree.root_node(), 0);

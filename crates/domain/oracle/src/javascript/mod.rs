@@ -22,12 +22,11 @@ mod vacuous;
 mod walk;
 mod words;
 
-use std::ops::ControlFlow;
-
 use ambit_ids::RepoPath;
-use tree_sitter::{Language, Node, ParseOptions, ParseState, Parser, Tree};
+use tree_sitter::{Language, Node, Tree};
 
 use crate::change::Unreadable;
+use crate::tree;
 pub(crate) use compared::Sides;
 use found::Found;
 use names::Names;
@@ -36,11 +35,6 @@ pub(crate) use told::Trees;
 
 /// The deepest tree that is walked. Deeper ones are not written by people.
 const DEPTH: usize = 300;
-
-/// How often the parser may report before it is stopped, beside once for so many bytes. What people write takes it a
-/// tenth of that; what is written to keep it busy, any time.
-const ROUNDS: usize = 500;
-const BYTES_PER_ROUND: usize = 20;
 
 /// How many bytes may be looked at for the ends of regular expressions. Whatever follows a slash may be one, up to the end
 /// of its line.
@@ -55,17 +49,7 @@ pub(crate) fn is_named_as_test(path: &RepoPath) -> bool {
 
 /// The tree of a source, with the number of places in it that could not be parsed.
 fn parsed(source: &str, grammar: &Language) -> Option<(Tree, usize)> {
-    let mut parser = Parser::new();
-    parser.set_language(grammar).ok()?;
-    let (mut rounds, most) = (0_usize, ROUNDS + source.len() / BYTES_PER_ROUND);
-    let mut progress = |_: &ParseState| {
-        rounds += 1;
-        if rounds > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let bytes = source.as_bytes();
-    let mut input = |at: usize, _| bytes.get(at..).unwrap_or_default();
-    let options = ParseOptions::new().progress_callback(&mut progress);
-    let tree = parser.parse_with_options(&mut input, None, Some(options))?;
+    let tree = tree::parsed(grammar, source)?;
     let errors = if tree.root_node().has_error() { errors(&tree) } else { 0 };
     Some((tree, errors))
 }

@@ -11,9 +11,10 @@ mod test_call;
 use std::collections::BTreeSet;
 
 use ambit_policy::FactKind;
-use tree_sitter::{Node, Parser, Tree};
+use tree_sitter::{Node, Tree};
 
 use crate::outline::{Bindings, Check, Finding, Obstacle, Outline, Relation, Told, Unit, squeezed};
+use crate::tree::parsed;
 
 /// Functions that wait for what they are given.
 const WAITS: [&str; 3] = ["asyncio.run", "run_until_complete", "anyio.run"];
@@ -69,9 +70,7 @@ struct Scope {
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str, is_test_file: bool) -> Option<Self> {
-        let mut parser = Parser::new();
-        parser.set_language(&tree_sitter_python::LANGUAGE.into()).ok()?;
-        let tree = parser.parse(text, None)?;
+        let tree = parsed(&tree_sitter_python::LANGUAGE.into(), text)?;
         Some(Self {
             text,
             tree,

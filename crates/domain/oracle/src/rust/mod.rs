@@ -10,11 +10,12 @@ mod tables;
 use std::collections::BTreeSet;
 
 use ambit_policy::FactKind;
-use tree_sitter::{Node, Parser};
+use tree_sitter::Node;
 
 use crate::outline::{
     Bindings, Check, Finding, Limit, Obstacle, Outline, Relation, Told, Unit, squeezed, top_level,
 };
+use crate::tree::parsed;
 use attribute::Attributes;
 
 /// How deep code is followed.
@@ -56,9 +57,7 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     fn read(&mut self, scope: &Scope) -> Option<()> {
-        let mut parser = Parser::new();
-        parser.set_language(&tree_sitter_rust::LANGUAGE.into()).ok()?;
-        let tree = parser.parse(self.text, None)?;
+        let tree = parsed(&tree_sitter_rust::LANGUAGE.into(), self.text)?;
         self.find_helpers(tree.root_node(), 0);
         self.items(tree.root_node(), scope);
         Some(())

@@ -14,6 +14,9 @@ const TESTS: [(&str, &str); 4] = [
     ("tests/ATest.java", "class ATest {\n    @Test void a() { assertEquals(1, f()); }\n}\n"),
 ];
 
+/// What no parser of Python makes sense of.
+const BUSY: &str = "@x(";
+
 fn unclassified(name: &str, before: &str, after: &str) -> Vec<String> {
     let found = facts(&guard(), &[(name, Some(before), Some(after))]);
     let whys = found.into_iter().filter_map(|fact| match fact {
@@ -47,4 +50,17 @@ fn a_test_that_lies_deeper_than_anybody_follows_is_unclassified() {
     assert_eq!(unclassified("tests/test_a.py", &deep(2), &deep(40)), Vec::<String>::new());
     assert_eq!(unclassified("tests/test_a.py", &deep(2), &deep(400)), [why]);
     assert_eq!(unclassified("tests/test_a.py", &deep(400), &deep(400)), Vec::<String>::new());
+}
+
+// proves E-F05
+// break crates/domain/oracle/src/facts.rs: `if outlines.is_none() && tree::grammar(change.path, language).is_some() {` -> `if false {`
+#[test]
+fn source_that_keeps_its_reader_busy_is_unclassified_on_either_side() {
+    let (name, plain) = ("app/a.py", "def f():\n    return 1\n");
+    let busy = BUSY.repeat(20_000);
+    let why = [format!("{name} takes longer to read than what people write")];
+    assert_eq!(unclassified(name, plain, &busy), why);
+    assert_eq!(unclassified(name, &busy, plain), why);
+    let long = plain.repeat(5_000);
+    assert_eq!(unclassified(name, plain, &long), Vec::<String>::new());
 }
