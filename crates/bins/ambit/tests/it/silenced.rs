@@ -54,8 +54,8 @@ fn a_lint_is_not_made_green_by_silencing_it_without_a_person() {
     let records = project.records("alone");
     let verdicts: Vec<(&Value, &Value)> = records
         .iter()
-        .filter(|record| record["kind"] == "call.decided" && record["body"]["call"]["patch"].is_string())
-        .map(|record| (&record["body"]["decision"]["effect"], &record["body"]["decision"]["rules"]))
+        .filter(|record| record["kind"] == "tool.decided" && record["body"]["call"]["patch"].is_string())
+        .map(|record| (&record["body"]["decision"]["effect"], &record["body"]["decision"]["reasons"]))
         .collect();
     assert_eq!(
         verdicts,

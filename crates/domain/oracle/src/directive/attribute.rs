@@ -31,64 +31,91 @@ const GROUPS: [&str; 22] = [
     "unused",
     "warnings",
 ];
-/// What silences lints within an attribute, and how it is told.
-const LEVELS: [(&str, &str); 2] = [("allow(", "#[allow("), ("expect(", "#[allow(")];
+/// What silences lints within an attribute.
+const LEVELS: [&str; 2] = ["allow(", "expect("];
 
-/// `#[allow(…)]`, `#[expect(…)]`, `#![allow(…)]`, and each within `cfg_attr(…)`.
-pub(super) fn rust(source: &Source<'_>) -> Vec<Directive> {
-    let tight = Tight::of(source);
-    let tests = test_modules(&tight.text);
+/// One attribute: where it starts and ends, and what it says without white space.
+struct Attribute {
+    from: usize,
+    to: usize,
+    is_inner: bool,
+    text: String,
+}
+
+/// The attributes in code, whatever white space stands in them.
+fn attributes(code: &str) -> Vec<Attribute> {
     let mut found = Vec::new();
-    for start in tight.text.match_indices('#').map(|(at, _)| at) {
-        let near = &tight.text[start..tight.text.floor_char_boundary(start + NEAR_BYTES)];
-        let is_inner = near.starts_with("#![");
-        if !is_inner && !near.starts_with("#[") {
+    for (from, _) in code.match_indices('#') {
+        let near = &code[from..code.floor_char_boundary(from + NEAR_BYTES)];
+        let text: String = near.chars().filter(|c| !c.is_whitespace()).take(3).collect();
+        let is_inner = text.starts_with("#![");
+        if !is_inner && !text.starts_with("#[") {
             continue;
         }
-        let attribute = &near[..near.find(")]").map_or(near.len(), |end| end + 2)];
-        let is_conditional = attribute.contains("[cfg_attr(");
-        for (level, name) in LEVELS {
-            let at = match is_conditional {
-                true => attribute.find(&format!(",{level}")).map(|at| at + 1),
-                false => attribute.find(&format!("[{level}")).map(|at| at + 1),
-            };
-            let Some(at) = at else { continue };
-            let lints = attribute[at + level.len()..].split(')').next().unwrap_or("");
-            let mut rules =
-                named(lints.split(',').filter(|lint| !lint.starts_with("reason=")).map(str::to_owned));
-            if rules.iter().any(|rule| GROUPS.contains(&rule.as_str())) {
-                rules.clear();
+        let mut depth = 0_usize;
+        let closed = near.bytes().position(|byte| {
+            match byte {
+                b'[' => depth += 1,
+                b']' => depth = depth.saturating_sub(1),
+                _ => {}
             }
-            let (offset, end) = (tight.offset(start), tight.offset(start + attribute.len() - 1) + 1);
-            let reach = if is_inner { Reach::File } else { Reach::Place };
-            found.push(Directive {
-                name,
-                rules,
-                reach,
-                line: source.line(offset),
-                acts: if is_inner { Acts::OnFile } else { Acts::OnNext(end) },
-                code: Vec::new(),
-                shown: source.text.get(offset..end).unwrap_or(attribute).to_owned(),
-                in_tests: tests.iter().any(|(from, to)| (*from..*to).contains(&start)),
-            });
-        }
+            byte == b']' && depth == 0
+        });
+        let length = closed.map_or(near.len(), |at| at + 1);
+        let text = near[..length].chars().filter(|c| !c.is_whitespace()).collect();
+        found.push(Attribute { from, to: from + length, is_inner, text });
     }
     found
 }
 
-/// Where modules lie that are built for tests alone, in tight code.
-fn test_modules(tight: &str) -> Vec<(usize, usize)> {
+/// `#[allow(…)]`, `#[expect(…)]`, `#![allow(…)]`, and each within `cfg_attr(…)`.
+pub(super) fn rust(source: &Source<'_>) -> Vec<Directive> {
+    let attributes = attributes(&source.code);
     let mut found = Vec::new();
-    for (at, form) in tight.match_indices("#[cfg(test)]") {
-        let rest = &tight[at + form.len()..];
-        let Some(open) = rest.find(['{', ';']).filter(|open| rest[*open..].starts_with('{')) else {
+    for attribute in &attributes {
+        let starts = if attribute.text.contains("[cfg_attr(") { "," } else { "[" };
+        for level in LEVELS {
+            let Some(at) = attribute.text.find(&format!("{starts}{level}")) else { continue };
+            let lints = attribute.text[at + 1 + level.len()..].split(')').next().unwrap_or("");
+            let lints = lints.split(',').filter(|lint| !lint.starts_with("reason="));
+            let mut rules = named(lints.map(str::to_owned));
+            if rules.iter().any(|rule| GROUPS.contains(&rule.as_str())) {
+                rules.clear();
+            }
+            found.push(Directive {
+                name: "#[allow(",
+                rules,
+                reach: if attribute.is_inner { Reach::File } else { Reach::Place },
+                line: source.line(attribute.from),
+                acts: if attribute.is_inner { Acts::OnFile } else { Acts::OnNext(attribute.to) },
+                code: Vec::new(),
+                shown: source.text.get(attribute.from..attribute.to).unwrap_or(&attribute.text).to_owned(),
+                in_tests: false,
+            });
+        }
+    }
+    if !found.is_empty() {
+        let tests = test_modules(&source.code, &attributes);
+        let starts = |line: u32| {
+            tests.iter().any(|(from, to)| (source.line(*from)..=source.line(*to)).contains(&line))
+        };
+        found.iter_mut().for_each(|directive| directive.in_tests = starts(directive.line));
+    }
+    found
+}
+
+/// Where modules lie that are built for tests alone.
+fn test_modules(code: &str, attributes: &[Attribute]) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    for attribute in attributes.iter().filter(|attribute| attribute.text == "#[cfg(test)]") {
+        let rest = &code[attribute.to..];
+        let open = rest.find(['{', ';']).filter(|open| rest[*open..].starts_with('{'));
+        let Some(open) = open.filter(|open| rest[..*open].split_whitespace().any(|word| word == "mod"))
+        else {
             continue;
         };
-        if !rest[..open].split(|c: char| !c.is_alphanumeric()).any(|word| word == "mod") {
-            continue;
-        }
         let mut depth = 0_usize;
-        let closed = rest.bytes().enumerate().skip(open).find(|(_, byte)| {
+        let closed = rest.bytes().skip(open).position(|byte| {
             match byte {
                 b'{' => depth += 1,
                 b'}' => depth = depth.saturating_sub(1),
@@ -96,14 +123,17 @@ fn test_modules(tight: &str) -> Vec<(usize, usize)> {
             }
             depth == 0
         });
-        let end = closed.map_or(rest.len(), |(end, _)| end);
-        found.push((at, at + form.len() + end));
+        let end = closed.map_or(rest.len().saturating_sub(1), |at| open + at);
+        found.push((attribute.from, attribute.to + end));
     }
     found
 }
 
 /// `@SuppressWarnings(…)` and its like.
 pub(super) fn java(source: &Source<'_>) -> Vec<Directive> {
+    if !source.code.contains("Suppress") {
+        return Vec::new();
+    }
     let tight = Tight::of(source);
     let annotations = tight.words().filter(|word| {
         matches!(word.text, "SuppressWarnings" | "Suppress" | "SuppressFBWarnings" | "SuppressLint")
@@ -139,6 +169,9 @@ pub(super) fn java(source: &Source<'_>) -> Vec<Directive> {
 
 /// `@no_type_check`, which names nothing.
 pub(super) fn python(source: &Source<'_>) -> Vec<Directive> {
+    if !source.code.contains("no_type_check") {
+        return Vec::new();
+    }
     let tight = Tight::of(source);
     let decorators = tight.words().filter(|word| {
         word.text == "no_type_check" && (word.before.ends_with('@') || word.owner().is_some())

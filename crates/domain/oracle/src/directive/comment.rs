@@ -15,20 +15,20 @@ pub(super) fn find(language: Language, source: &Source<'_>) -> Vec<Directive> {
     if known.is_empty() {
         return Vec::new();
     }
-    let said: Vec<(usize, &Comment<'_>, String)> = source
-        .comments
-        .iter()
-        .enumerate()
-        .flat_map(|(at, comment)| parts(language, comment).map(move |part| (at, comment, part)))
-        .collect();
-    let ended_after = |at: usize, ends: &str| {
-        !ends.is_empty()
-            && said.iter().any(|(other, _, part)| *other > at && part.to_ascii_lowercase().starts_with(ends))
+    // Whether a later comment ends what this one begins.
+    let is_ended = |at: usize, ends: &str| {
+        let starts = |comment: &Comment<'_>| {
+            parts(language, comment).iter().any(|part| part.to_ascii_lowercase().starts_with(ends))
+        };
+        !ends.is_empty() && source.comments.iter().skip(at + 1).any(starts)
     };
     let mut found = Vec::new();
-    for (at, comment, part) in &said {
+    let said = source.comments.iter().enumerate();
+    let said = said
+        .flat_map(|(at, comment)| parts(language, comment).into_iter().map(move |part| (at, comment, part)));
+    for (at, comment, part) in said {
         let Some((of, rules)) = read(known, part) else { continue };
-        let reach = reach(&of, &rules, source, comment, ended_after(*at, of.ends));
+        let reach = reach(&of, &rules, source, comment, is_ended(at, of.ends));
         let is_about_next = of.start.contains("-next") || code::is_alone(source, comment.offset);
         found.push(Directive {
             name: of.name,
@@ -41,7 +41,7 @@ pub(super) fn find(language: Language, source: &Source<'_>) -> Vec<Directive> {
                 Reach::Place => Acts::OnLine(comment.offset),
             },
             code: Vec::new(),
-            shown: part.clone(),
+            shown: part.to_owned(),
             in_tests: false,
         });
     }
@@ -50,26 +50,27 @@ pub(super) fn find(language: Language, source: &Source<'_>) -> Vec<Directive> {
 
 /// What may be directives in a comment. Every part of a comment of Python that follows a `#` is read by itself, so one may
 /// follow another.
-fn parts<'a>(language: Language, comment: &Comment<'a>) -> impl Iterator<Item = String> + use<'a> {
+fn parts<'a>(language: Language, comment: &Comment<'a>) -> Vec<&'a str> {
     let text = &comment.text[..comment.text.floor_char_boundary(DIRECTIVE_BYTES)];
-    let is_python = language == Language::Python;
-    let mut parts: Vec<&str> = if is_python { text.split('#').collect() } else { vec![text] };
-    if is_python {
+    let mut parts: Vec<&str> =
+        if language == Language::Python { text.split('#').collect() } else { vec![text] };
+    if language == Language::Python {
         // This tool looks for its own name anywhere.
-        let inner: Vec<&str> =
-            parts.iter().flat_map(|part| part.match_indices(ANYWHERE).map(|(at, _)| &part[at..])).collect();
-        parts.retain(|part| !part.trim_start().starts_with(ANYWHERE));
-        parts.extend(inner);
+        let at = |part: &&'a str| part.find(ANYWHERE).filter(|at| !part[..*at].trim().is_empty());
+        parts.extend(parts.clone().iter().filter_map(|part| at(part).map(|at| &part[at..])));
     }
-    parts.into_iter().filter_map(|part| {
-        let said =
-            part.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '/' | '!')).trim_end();
-        (!said.is_empty()).then(|| said.to_owned())
-    })
+    let said = |part: &'a str| {
+        part.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '/' | '!')).trim_end()
+    };
+    parts.into_iter().map(said).filter(|part| !part.is_empty()).collect()
 }
 
 /// The directive that a comment is, and the checks that it names.
 fn read(known: &[Known], part: &str) -> Option<(Known, Vec<String>)> {
+    let first = part.chars().next()?.to_ascii_lowercase();
+    if !known.iter().any(|of| of.start.starts_with(first)) {
+        return None;
+    }
     // A tool takes white space after its colon or leaves it.
     let tight = match part.split_once(':') {
         Some((tool, rest)) if !tool.contains(char::is_whitespace) => format!("{tool}:{}", rest.trim_start()),

@@ -51,6 +51,11 @@ impl Directive {
         self.rules.is_empty() || self.reach == Reach::File
     }
 
+    /// By what it is the same one on both sides.
+    fn key(&self) -> (&'static str, &[String], Reach, &[String]) {
+        (self.name, &self.rules, self.reach, &self.code)
+    }
+
     /// Whether everything that the other one silences is silenced by this one, where both act on the same code.
     fn covers(&self, other: &Self) -> bool {
         self.name == other.name

@@ -229,10 +229,17 @@ fn what_moves_to_another_file_takes_its_directives_along_and_a_copy_does_not() {
     assert_eq!(changes(&there), ["denied 1 flake8: noqa"]);
 }
 
+// break crates/domain/oracle/src/directive/compared.rs: `_ if room == 0 => None,` -> `_ if room == 0 => continue,`
 #[test]
-fn of_many_directives_in_one_file_some_are_told() {
-    let many: String = (0..500).map(|at| format!("x{at} = 1  # noqa\n")).collect();
-    let found = facts(&guard(), &[("app/a.py", Some(""), Some(&many))]);
+fn of_many_directives_in_one_file_some_are_told_and_none_hides_behind_them() {
+    let many = |of: usize, call: &str| -> String {
+        (0..of).map(|at| format!("x{at} = {call}({at}, more, and, more)  # noqa\n")).collect()
+    };
+    let found = facts(&guard(), &[("app/a.py", Some(""), Some(&many(500, "f")))]);
     assert_eq!(found.len(), 32);
     assert!(found.iter().all(|fact| fact.kind() == FactKind::BlanketDirectiveAdded));
+    let edited = format!("{}y = z()  # noqa\n", many(1_200, "g"));
+    assert!(!facts(&guard(), &[("app/a.py", Some(&many(1_200, "f")), Some(&edited))]).is_empty());
+    let one_more = format!("{}y = z()  # noqa\n", many(1_200, "f"));
+    assert_eq!(told("app/a.py", &many(1_200, "f"), &one_more), ["denied 1201 noqa"]);
 }
