@@ -4,7 +4,7 @@ use ambit_policy::FactKind;
 use tree_sitter::Node;
 
 use super::Reader;
-use crate::outline::{Case, Limit, Unit, amount, squeezed, top_level};
+use crate::outline::{Case, Limit, Unit, amount, distinct, squeezed, top_level};
 
 /// How many values hypothesis makes where nobody says a number.
 const EXAMPLES: f64 = 100.0;
@@ -45,7 +45,7 @@ impl Reader<'_> {
         for decorator in decorators {
             let text = squeezed(self.of(*decorator));
             if text.contains("parametrize(") || text.contains("expand(") || text.contains("ddt.data(") {
-                unit.cases.extend(self.parameters(*decorator));
+                unit.cases.extend(distinct(self.parameters(*decorator)));
             }
             let number = text.split("max_examples=").nth(1);
             let number = number.and_then(|rest| amount(rest.split([',', ')']).next().unwrap_or("")));

@@ -226,6 +226,7 @@ impl<'t> Reader<'t> {
         let mut walk = body::Walk::new(body, is_async);
         self.body(body, &mut unit, &mut walk);
         self.expected_panic(body, attributes, &mut unit);
+        unit.keep_words(self.of(body));
         self.outline.units.push(unit);
     }
 
