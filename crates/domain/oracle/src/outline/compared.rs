@@ -208,6 +208,12 @@ impl<'a> Comparison<'a> {
             }
         }
         self.obstacles(after.path, &before.unit.obstacles, &after.unit.obstacles, &before.unit.shown);
+        for dropped in after.unit.dropped.iter().filter(|dropped| {
+            before.unit.asked.contains(&dropped.key) && !after.unit.asked.contains(&dropped.key)
+        }) {
+            let was = format!("{}?", dropped.key);
+            self.tell(dropped.kind, after.path, dropped.line, Side::After, &was, &dropped.shown);
+        }
         self.cases(before, after);
         for limit in &before.unit.limits {
             let after_limit = after.unit.limits.iter().find(|other| other.name == limit.name);

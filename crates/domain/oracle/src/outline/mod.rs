@@ -51,6 +51,10 @@ pub(crate) struct Unit {
     pub(crate) limits: Vec<Limit>,
     /// The words of its body, where it checks nothing that is known: by them it is found again under another name.
     pub(crate) words: BTreeSet<String>,
+    /// Calls whose failure fails it.
+    pub(crate) asked: BTreeSet<String>,
+    /// Calls whose outcome it drops: each is a weakening where its failure failed the test before.
+    pub(crate) dropped: Vec<Obstacle>,
 }
 
 impl Unit {

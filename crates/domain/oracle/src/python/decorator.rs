@@ -61,6 +61,16 @@ impl Reader<'_> {
                 let place = if number.is_some() { 0 } else { unit.limits.len() };
                 unit.limits.insert(place, limit);
             }
+            if is_given(&text) {
+                let is_one_value = ["just(", "nothing()", ".none()"].iter().any(|only| text.contains(only));
+                unit.limits.push(Limit {
+                    name: "strategies",
+                    line: self.line(*decorator),
+                    shown: self.shown(*decorator).to_owned(),
+                    value: if is_one_value { 1.0 } else { EXAMPLES },
+                    kind: FactKind::ParameterDropped,
+                });
+            }
             let name = text.trim_start_matches('@').split('(').next().unwrap_or("");
             let last = name.rsplit('.').next().unwrap_or("");
             if matches!(last, "flaky" | "retry" | "rerun" | "repeat_until_pass") {

@@ -322,6 +322,10 @@ impl<'t> Reader<'t> {
         walk.patched.extend(decorator::patched(self, decorators));
         unit.checks.iter_mut().for_each(|check| walk.note_patched(check));
         unit.keep_words(self.of(body));
+        if !unit.is_collected && unit.checks.is_empty() {
+            // What a fixture goes through is no table.
+            unit.cases.clear();
+        }
         self.outline.units.push(unit);
     }
 

@@ -3,6 +3,7 @@
 mod assertion;
 mod attribute;
 mod body;
+mod constants;
 mod detection;
 mod dropped;
 mod tables;
@@ -29,6 +30,7 @@ pub(crate) fn outline(text: &str, is_test_file: bool) -> Option<Outline> {
         outline: Outline::default(),
         helpers: BTreeSet::new(),
         limits: Vec::new(),
+        constants: Bindings::default(),
     };
     reader.read(&Scope { in_tests: is_test_file, ..Scope::default() })?;
     Some(reader.outline)
@@ -53,12 +55,15 @@ struct Reader<'t> {
     helpers: BTreeSet<String>,
     /// Limits that hold for all tests here.
     limits: Vec<Limit>,
+    /// What constants are bound to.
+    constants: Bindings,
 }
 
 impl<'t> Reader<'t> {
     fn read(&mut self, scope: &Scope) -> Option<()> {
         let tree = parsed(&tree_sitter_rust::LANGUAGE.into(), self.text)?;
         self.find_helpers(tree.root_node(), 0);
+        self.find_constants(tree.root_node(), 0);
         self.items(tree.root_node(), scope);
         Some(())
     }
