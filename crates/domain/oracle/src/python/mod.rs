@@ -49,6 +49,8 @@ struct Reader<'t> {
     functions: BTreeSet<String>,
     /// Functions that are awaited somewhere.
     awaited: BTreeSet<String>,
+    /// Classes that a class of tests takes its tests from.
+    mixins: BTreeSet<String>,
     /// What names of the module are bound to.
     constants: Bindings,
     /// The module's lists, by name: where they stand.
@@ -82,6 +84,7 @@ impl<'t> Reader<'t> {
             outline: Outline::default(),
             functions: BTreeSet::new(),
             awaited: BTreeSet::new(),
+            mixins: BTreeSet::new(),
             constants: Bindings::default(),
             lists: Vec::new(),
         }
@@ -165,6 +168,13 @@ impl<'t> Reader<'t> {
                 let called = arguments.and_then(|list| list.named_child(0)).filter(|it| it.kind() == "call");
                 if let Some(call) = called {
                     self.awaited.insert(squeezed(self.field(call, "function")));
+                }
+            }
+            "class_definition" => {
+                let bases = self.field(node, "superclasses");
+                if bases.contains("TestCase") || self.field(node, "name").starts_with("Test") {
+                    let bases = bases.trim_matches(['(', ')']).split(',').map(str::trim);
+                    self.mixins.extend(bases.map(str::to_owned));
                 }
             }
             "assignment" if is_of_module(node) => self.bind_module(node),
@@ -264,7 +274,9 @@ impl<'t> Reader<'t> {
         });
         let inner = Scope {
             classes: format!("{}{name}.", scope.classes),
-            is_collected: scope.is_collected && (inherits || name.starts_with("Test")) && !is_off,
+            is_collected: scope.is_collected
+                && (inherits || name.starts_with("Test") || self.mixins.contains(name))
+                && !is_off,
             is_unittest,
             depth: scope.depth + 1,
         };
@@ -289,6 +301,11 @@ impl<'t> Reader<'t> {
         self.block(body, &mut unit, &mut walk);
         walk.patched.extend(decorator::patched(self, decorators));
         unit.checks.iter_mut().for_each(|check| walk.note_patched(check));
+        unit.keep_words(self.of(body));
+        if !unit.is_collected && unit.checks.is_empty() {
+            // What a fixture goes through is no table.
+            unit.cases.clear();
+        }
         self.outline.units.push(unit);
     }
 
