@@ -20,6 +20,7 @@ use crate::context::Context;
 use crate::failure::{Failure, exit};
 use crate::verbs::begin::{begin, drive_begun, imported, refused, services_for, tool_rules};
 use crate::verbs::brought::Brought;
+use crate::verbs::hidden::keep_hidden_files;
 use crate::verbs::init::{Manner, prepare, root_here};
 use crate::verbs::prepared::{self, DIRECTORY, Documents, FILES};
 
@@ -44,6 +45,7 @@ pub(crate) async fn start(context: &Context, arguments: StartArgs) -> Result<Ans
 
     let services = services_for(context, arguments.backend.as_ref(), arguments.name.as_ref()).await?;
     let credential = config.approver(context, &services).await?;
+    keep_hidden_files(context, &services, &blueprint, &root.join(DIRECTORY)).await?;
     let digest = services
         .projects
         .approve(&context.scope, &blueprint, &credential)

@@ -7,3 +7,4 @@ mod chain;
 mod golden;
 mod samples;
 mod silenced;
+mod watched;
