@@ -395,7 +395,7 @@ fn guarded_events() -> Vec<Event> {
 
 /// One event of every kind.
 pub(crate) fn events() -> Vec<Event> {
-    first_events().into_iter().chain(guarded_events()).collect()
+    first_events().into_iter().chain(guarded_events()).chain(crate::standing::events()).collect()
 }
 
 fn first_events() -> Vec<Event> {
@@ -469,7 +469,11 @@ fn first_events() -> Vec<Event> {
 /// One body of every kind that a project's stream holds.
 pub(crate) fn project_bodies() -> Vec<ProjectBody> {
     vec![
-        ProjectBody::ApproverRegistered { approver: "ada".parse().unwrap(), public_key: "00".repeat(32) },
+        ProjectBody::ApproverRegistered {
+            approver: "ada".parse().unwrap(),
+            public_key: "00".repeat(32),
+            credential: None,
+        },
         ProjectBody::DocumentRegistered {
             document_kind: "Blueprint".to_owned(),
             name: "bp-1".parse().unwrap(),
@@ -512,6 +516,7 @@ pub(crate) fn project_bodies() -> Vec<ProjectBody> {
         ProjectBody::ApproverAdded {
             approver: "bob".parse().unwrap(),
             public_key: "22".repeat(32),
+            credential: None,
             by: "ada".parse().unwrap(),
             signature: "33".repeat(64),
         },
@@ -552,10 +557,11 @@ pub(crate) fn records() -> Vec<Record> {
                 record
             })
         })
+        .chain(crate::standing::records())
         .collect()
 }
 
-fn record(
+pub(crate) fn record(
     run: Option<ambit_ids::RunId>,
     seq: u64,
     prev: Digest,
@@ -570,6 +576,7 @@ fn record(
         precondition: Precondition {
             tree: run.as_ref().map(|_| digest("tree-0")),
             phase: run.as_ref().map(|_| "editing".to_owned()),
+            project: None,
         },
         run,
         seq,
