@@ -403,7 +403,8 @@ fn guarded_events() -> Vec<Event> {
 
 /// One event of every kind.
 pub(crate) fn events() -> Vec<Event> {
-    [first_events(), guarded_events(), silenced::events(), watched_events()].concat()
+    [first_events(), guarded_events(), silenced::events(), watched_events(), crate::standing::events()]
+        .concat()
 }
 
 fn first_events() -> Vec<Event> {
@@ -477,7 +478,11 @@ fn first_events() -> Vec<Event> {
 /// One body of every kind that a project's stream holds.
 pub(crate) fn project_bodies() -> Vec<ProjectBody> {
     vec![
-        ProjectBody::ApproverRegistered { approver: "ada".parse().unwrap(), public_key: "00".repeat(32) },
+        ProjectBody::ApproverRegistered {
+            approver: "ada".parse().unwrap(),
+            public_key: "00".repeat(32),
+            credential: None,
+        },
         ProjectBody::DocumentRegistered {
             document_kind: "Blueprint".to_owned(),
             name: "bp-1".parse().unwrap(),
@@ -520,6 +525,7 @@ pub(crate) fn project_bodies() -> Vec<ProjectBody> {
         ProjectBody::ApproverAdded {
             approver: "bob".parse().unwrap(),
             public_key: "22".repeat(32),
+            credential: None,
             by: "ada".parse().unwrap(),
             signature: "33".repeat(64),
         },
@@ -566,10 +572,11 @@ pub(crate) fn records() -> Vec<Record> {
             record
         })
     })
+    .chain(crate::standing::records())
     .collect()
 }
 
-fn record(
+pub(crate) fn record(
     run: Option<ambit_ids::RunId>,
     seq: u64,
     prev: Digest,
@@ -584,6 +591,7 @@ fn record(
         precondition: Precondition {
             tree: run.as_ref().map(|_| digest("tree-0")),
             phase: run.as_ref().map(|_| "editing".to_owned()),
+            project: None,
         },
         run,
         seq,
