@@ -159,15 +159,20 @@ fn expects_another(before: &Assertion, after: &Assertion) -> bool {
 
 /// What is written out, whether as a text or as the pattern of that text.
 fn plainly(assertion: &Assertion) -> Vec<String> {
-    let is_pattern =
-        assertion.expected.iter().any(|text| text.starts_with('/') || text.starts_with("new RegExp("));
-    let said = says(assertion).into_iter().filter(|word| !(is_pattern && *word == "RegExp"));
-    let plain = |text: &str| text.replace(['\\', '\'', '"'], "");
-    if matches!(assertion.relation, Relation::Part | Relation::Fails) {
-        said.map(plain).collect()
-    } else {
-        said.map(str::to_owned).collect()
-    }
+    let pattern = match assertion.expected.as_slice() {
+        [only] if matches!(assertion.relation, Relation::Part | Relation::Fails) => text_of(only),
+        _ => None,
+    };
+    pattern.map_or_else(|| says(assertion).into_iter().map(str::to_owned).collect(), |text| vec![text])
+}
+
+/// The text of a string or of a pattern, without what only keeps its letters from meaning more.
+fn text_of(expected: &str) -> Option<String> {
+    let made = expected.strip_prefix("new RegExp(").and_then(|rest| rest.strip_suffix(')'));
+    let text = made.unwrap_or(expected);
+    let string = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    let inside = string.or_else(|| text.strip_prefix('/')?.rsplit_once('/').map(|(inside, _)| inside))?;
+    Some(inside.replace('\\', ""))
 }
 
 /// What is expected, as far as it is written out: other names for the same things expect the same.
@@ -181,7 +186,7 @@ pub(super) fn says(assertion: &Assertion) -> Vec<&str> {
             rest = &rest[at..];
             let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '/' | '"' | '`'));
             let length = match quote {
-                Some(quote) => rest[1..].find(quote).map_or(rest.len(), |end| end + 2),
+                Some(quote) => end_of(rest, quote),
                 None => rest
                     .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '.')))
                     .unwrap_or(rest.len()),
@@ -197,6 +202,20 @@ pub(super) fn says(assertion: &Assertion) -> Vec<&str> {
         }
     }
     found
+}
+
+/// Where the string or pattern ends that the text begins with.
+fn end_of(text: &str, quote: char) -> usize {
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            _ if c == quote => return at + c.len_utf8(),
+            _ => {}
+        }
+    }
+    text.len()
 }
 
 /// Whether what is expected more comes on top.
