@@ -18,7 +18,7 @@ use crate::compose::Services;
 use crate::config::UserConfig;
 use crate::context::Context;
 use crate::failure::{Failure, exit};
-use crate::verbs::begin::{begin, drive_begun, imported, pin, refused, services_for, tool_rules};
+use crate::verbs::begin::{begin, drive_begun, imported, refused, services_for, tool_rules};
 use crate::verbs::brought::Brought;
 use crate::verbs::init::{Manner, prepare, root_here};
 use crate::verbs::prepared::{self, DIRECTORY, Documents, FILES};
@@ -58,7 +58,7 @@ pub(crate) async fn start(context: &Context, arguments: StartArgs) -> Result<Ans
         profile: brought.profile.clone(),
         tool_rules: tool_rules()?,
         ceilings,
-        agent: pin(agent.as_ref()),
+        agent: agent::pin(agent.as_ref()),
         request: None,
         by: Actor { kind: ActorKind::Human, id: Context::user() },
     };

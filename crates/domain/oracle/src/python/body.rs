@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use ambit_policy::FactKind;
 use tree_sitter::Node;
 
-use super::{DEPTH, Reader};
+use super::Reader;
 use crate::outline::{Bindings, Check, Obstacle, Relation, Unit, distinct, squeezed};
+use crate::reading::{DEPTH, Reading as _};
 
 /// Exceptions that a failed assertion is one of.
 const CATCH_FAILURES: [&str; 4] = ["AssertionError", "Exception", "BaseException", "self.failureException"];

@@ -5,6 +5,7 @@ use tree_sitter::Node;
 
 use super::Reader;
 use crate::outline::{Case, Limit, Unit, amount, distinct, squeezed, top_level};
+use crate::reading::Reading as _;
 
 /// How many values hypothesis makes where nobody says a number.
 const EXAMPLES: f64 = 100.0;

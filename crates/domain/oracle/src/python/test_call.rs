@@ -5,6 +5,7 @@ use tree_sitter::Node;
 use super::Reader;
 use super::condition::{is_the_same, tolerance};
 use crate::outline::{Check, Relation, squeezed};
+use crate::reading::Reading as _;
 
 impl Reader<'_> {
     /// What a call checks; nothing for a call that is none of these.

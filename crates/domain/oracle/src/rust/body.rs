@@ -3,47 +3,17 @@
 use ambit_policy::FactKind;
 use tree_sitter::Node;
 
-use super::{DEPTH, Reader, bind};
-use crate::outline::{Bindings, Check, Obstacle, Relation, Unit, squeezed};
+use super::{Reader, bind};
+use crate::outline::{Check, Relation, Unit, squeezed};
+use crate::reading::{Following, Reading as _, Walk};
 
 /// Beginnings of the names of functions that check something.
 const HELPERS: [&str; 8] = ["assert", "check", "verify", "expect_", "ensure", "must_", "test_", "validate"];
 /// Names that begin so and check nothing by themselves.
 const NO_HELPERS: [&str; 4] = ["expect_err", "checked_add", "checked_sub", "checked_mul"];
 
-/// Where in a body the reader is.
-#[derive(Clone)]
-pub(super) struct Walk<'b> {
-    /// The whole body.
-    pub(super) body: Node<'b>,
-    pub(super) bindings: Bindings,
-    pub(super) obstacles: Vec<Obstacle>,
-    is_async: bool,
-    /// Whether what is called here is waited for.
-    is_awaited: bool,
-    depth: u32,
-}
-
-impl<'b> Walk<'b> {
-    pub(super) fn new(body: Node<'b>, is_async: bool) -> Self {
-        Self {
-            body,
-            bindings: Bindings::default(),
-            obstacles: Vec::new(),
-            is_async,
-            is_awaited: false,
-            depth: 0,
-        }
-    }
-}
-
-impl Reader<'_> {
-    /// Follows one node.
-    pub(super) fn body(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        if walk.depth > DEPTH {
-            return;
-        }
-        walk.depth += 1;
+impl<'t> Following<'t> for Reader<'t> {
+    fn node(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
         match node.kind() {
             "block" => self.block(node, unit, walk),
             "function_item" => self.nested(node, unit, walk),
@@ -63,7 +33,8 @@ impl Reader<'_> {
             "if_expression" => self.condition(node, unit, walk),
             "for_expression" => self.repeated(node, unit, walk),
             "while_expression" if self.field(node, "condition") == "false" => {
-                self.behind(node, "while false", unit, walk);
+                let found = self.obstacle(FactKind::AssertionUnreachable, "while false", node);
+                self.behind(node, Some(found), unit, walk);
             }
             "await_expression" => {
                 let was = std::mem::replace(&mut walk.is_awaited, true);
@@ -73,16 +44,10 @@ impl Reader<'_> {
             "mod_item" | "impl_item" | "struct_item" | "use_declaration" | "attribute_item" => {}
             _ => self.children(node, unit, walk),
         }
-        walk.depth -= 1;
     }
+}
 
-    fn children(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        let mut cursor = node.walk();
-        for child in node.named_children(&mut cursor) {
-            self.body(child, unit, walk);
-        }
-    }
-
+impl Reader<'_> {
     /// The statements of a block, each behind those that may leave it.
     fn block(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
         let outside = walk.obstacles.len();
@@ -112,10 +77,6 @@ impl Reader<'_> {
         walk.obstacles.truncate(outside);
     }
 
-    pub(super) fn obstacle(&self, kind: FactKind, key: &str, node: Node<'_>) -> Obstacle {
-        Obstacle { kind, key: key.to_owned(), line: self.line(node), shown: self.shown(node).to_owned() }
-    }
-
     /// A function in a function. What it checks is checked by the outer one where that calls it.
     fn nested(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
         let name = self.field(node, "name");
@@ -128,7 +89,7 @@ impl Reader<'_> {
                 shown: self.shown(node).to_owned(),
                 ..Unit::default()
             };
-            self.body(body, &mut inner, &mut Walk::new(body, false));
+            self.body(body, &mut inner, &mut Walk::new(body));
             self.outline.units.push(inner);
             return;
         }
@@ -145,13 +106,6 @@ impl Reader<'_> {
             self.body(value, unit, walk);
             bind(&mut walk.bindings, self.field(node, "pattern"), self.of(value));
         }
-    }
-
-    fn behind(&mut self, node: Node<'_>, key: &str, unit: &mut Unit, walk: &mut Walk<'_>) {
-        let before = walk.obstacles.len();
-        walk.obstacles.push(self.obstacle(FactKind::AssertionUnreachable, key, node));
-        self.children(node, unit, walk);
-        walk.obstacles.truncate(before);
     }
 
     /// A check in a branch may not be reached, unless the other branch fails or checks as well.

@@ -5,6 +5,7 @@ use tree_sitter::Node;
 
 use super::{DEPTH, Reader};
 use crate::outline::{Case, Obstacle, is_literal, squeezed};
+use crate::reading::Reading as _;
 
 impl Reader<'_> {
     /// Finds the constants that are written out, in any module of the file.
