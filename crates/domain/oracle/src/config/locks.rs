@@ -73,7 +73,10 @@ fn is_raised(old: &Locked, new: &Locked) -> bool {
 
 /// One version of a package, on both sides.
 fn versions_agree(name: &str, old: &Locked, new: &Locked, spot: Spot<'_>, told: &mut Told) {
-    let (was, is) = (place(&old.origin), place(&new.origin));
+    // The same host, and nobody in between.
+    let secured =
+        |place: String| place.strip_prefix("http://").map_or(place.clone(), |host| format!("https://{host}"));
+    let (was, is) = (secured(place(&old.origin)), place(&new.origin));
     if was != is && !old.origin.is_empty() && !new.origin.is_empty() {
         told.tell(
             FactKind::DependencyMoved,

@@ -121,9 +121,14 @@ impl<'a> Comparison<'a> {
             |unit: &Unit| -> BTreeSet<String> { unit.checks.iter().map(Check::resolved_key).collect() };
         let words =
             |unit: &Unit| -> BTreeSet<String> { unit.checks.iter().flat_map(pairing::words).collect() };
-        self.match_alike(matched, free, keys, SAME_TEST, false);
-        self.match_alike(matched, free, words, SAME_WORDS, true);
-        self.match_alike(matched, free, |unit| unit.words.clone(), SAME_BODY, true);
+        let in_file = |before: Placed<'_>, after: Placed<'_>| before.path == after.path;
+        // Of one name, in another class.
+        let last = |placed: Placed<'_>| placed.unit.name.rsplit('.').next().map(str::to_owned);
+        let namesake = |before, after| in_file(before, after) && last(before) == last(after);
+        self.match_alike(matched, free, keys, SAME_TEST, |_, _| true);
+        self.match_alike(matched, free, words, SAME_TEST, namesake);
+        self.match_alike(matched, free, words, SAME_WORDS, in_file);
+        self.match_alike(matched, free, |unit| unit.words.clone(), SAME_BODY, in_file);
     }
 
     fn match_alike(
@@ -132,7 +137,7 @@ impl<'a> Comparison<'a> {
         free: &mut BTreeSet<usize>,
         of: impl Fn(&Unit) -> BTreeSet<String>,
         least: f64,
-        within_file: bool,
+        fits: impl Fn(Placed<'a>, Placed<'a>) -> bool,
     ) {
         let is_lost = |place: &usize| !matched.contains_key(place) && self.before[*place].unit.is_collected;
         let lost: Vec<usize> = (0..self.before.len()).filter(is_lost).collect();
@@ -146,7 +151,7 @@ impl<'a> Comparison<'a> {
             let (before, wanted) = (self.before[place], of(self.before[place].unit));
             for (other, held) in found.iter().filter(|(_, held)| !held.is_empty()) {
                 let score = pairing::likeness(&wanted, held);
-                if score >= least && (!within_file || before.path == self.after[*other].path) {
+                if score >= least && fits(before, self.after[*other]) {
                     scored.push((score, place, *other));
                 }
             }

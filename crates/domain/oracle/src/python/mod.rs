@@ -198,6 +198,9 @@ impl<'t> Reader<'t> {
             "integer" | "float" | "string" | "true" | "false" | "none" | "unary_operator" => {
                 self.constants.bind(self.of(left), &self.plain(right));
             }
+            "concatenated_string" | "parenthesized_expression" if is_text(right) => {
+                self.constants.bind(self.of(left), &self.plain(right));
+            }
             "list" | "tuple" => self.lists.push((self.of(left).to_owned(), right.byte_range())),
             _ => {}
         }
@@ -332,6 +335,14 @@ impl<'t> Reader<'t> {
 fn is_of_module(node: Node<'_>) -> bool {
     let statement = node.parent().filter(|parent| parent.kind() == "expression_statement");
     statement.and_then(|parent| parent.parent()).is_some_and(|parent| parent.kind() == "module")
+}
+
+/// Whether it is a string that is written in several pieces.
+fn is_text(node: Node<'_>) -> bool {
+    let inner = node.named_child(0);
+    node.kind() == "concatenated_string"
+        || (node.kind() == "parenthesized_expression"
+            && inner.is_some_and(|inner| matches!(inner.kind(), "string" | "concatenated_string")))
 }
 
 /// Where comments stand in a node, in their order.
