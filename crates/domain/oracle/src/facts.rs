@@ -13,7 +13,7 @@ use crate::marker::{self, Markers, Place, Sides};
 use crate::outline::{self, Outline, compare};
 use crate::protected::is_protected_by_default;
 use crate::source::{Language, Source};
-use crate::{assertions, runner, tree};
+use crate::{assertions, python, runner, tree};
 
 /// Directories of copies of other people's code.
 const VENDORED: [&[u8]; 6] =
@@ -143,6 +143,9 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
         side => Source::read(language, side.unwrap_or_default()),
     };
     let after = Source::read(language, text(change.after)?);
+    if language == Language::Python && !python::is_in_a_known_coding(after.text) {
+        return Err(Unreadable::Coding);
+    }
     let grammar = tree::grammar(change.path, language);
     let trees = grammar.map(|grammar| tree::Sides::of(&grammar, before.text, after.text)).transpose()?;
     if holds_tests {
@@ -183,7 +186,7 @@ fn outlines<'a>(
         (read(&trees.before, is_test), read(&trees.after, is_test))
     };
     let (before, after) = match language {
-        Language::Python => crate::python::outlines(trees, is_test),
+        Language::Python => python::outlines(trees, is_test),
         Language::Rust => each(crate::rust::outline),
         Language::Go => each(crate::go::outline),
         Language::Java => each(crate::java::outline),

@@ -6,6 +6,7 @@ use ambit_policy::FactKind;
 use tree_sitter::Node;
 
 use super::Reader;
+use super::nodes::first;
 use crate::outline::{Bindings, Check, Obstacle, Relation, Unit, distinct, squeezed};
 use crate::reading::{DEPTH, Reading as _};
 
@@ -85,8 +86,8 @@ impl Reader<'_> {
             "return_statement" => Some("return".to_owned()),
             "raise_statement" => Some("raise".to_owned()),
             "expression_statement" => {
-                let call = node.named_child(0).filter(|inner| inner.kind() == "call")?;
-                let name = squeezed(self.field(call, "function"));
+                let call = first(node).filter(|inner| inner.kind() == "call")?;
+                let name = self.tight_field(call, "function");
                 let assumes = name.rsplit('.').next() == Some("assume");
                 (assumes || EXITS.contains(&name.as_str())).then_some(name)
             }
@@ -107,7 +108,7 @@ impl Reader<'_> {
             "if_statement" => self.branch(node, unit, walk),
             "for_statement" => self.repeated(node, unit, walk),
             "while_statement" => {
-                let condition = squeezed(self.field(node, "condition"));
+                let condition = self.tight_field(node, "condition");
                 let key = matches!(condition.as_str(), "False" | "0").then_some("while False");
                 self.inner(node, key, unit, walk);
             }
@@ -121,7 +122,7 @@ impl Reader<'_> {
                 self.block(node, unit, walk);
             }
             "return_statement" => {
-                if let Some(value) = node.named_child(0) {
+                if let Some(value) = first(node) {
                     self.calls(value, unit, walk);
                 }
             }
@@ -130,7 +131,7 @@ impl Reader<'_> {
     }
 
     fn expression(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        let Some(inner) = node.named_child(0) else { return };
+        let Some(inner) = first(node) else { return };
         match inner.kind() {
             "assignment" => self.assignment(inner, unit, walk),
             "call" | "await" | "comparison_operator" => self.calls(inner, unit, walk),
@@ -170,7 +171,7 @@ impl Reader<'_> {
 
     /// A check in a branch may not be reached, unless the other branch fails or checks as well.
     fn branch(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        let condition = squeezed(self.field(node, "condition"));
+        let condition = self.tight_field(node, "condition");
         let is_false = matches!(condition.as_str(), "False" | "0" | "None");
         let mut cursor = node.walk();
         let others: Vec<Node<'_>> = node
@@ -195,7 +196,7 @@ impl Reader<'_> {
     }
 
     fn repeated(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        let list = squeezed(self.field(node, "right"));
+        let list = self.tight_field(node, "right");
         let value = walk.bindings.value(&list).map_or(list, str::to_owned);
         let is_empty =
             matches!(value.as_str(), "[]" | "()" | "{}" | "range(0)" | "\"\"" | "set()" | "list()");
@@ -325,7 +326,7 @@ fn fails(clause: &str) -> bool {
 fn bound_list<'t>(text: &str, body: Node<'t>, name: &str) -> Option<Node<'t>> {
     let of = |node: Node<'_>| text.get(node.byte_range());
     let mut cursor = body.walk();
-    let assignments = body.named_children(&mut cursor).filter_map(|statement| statement.named_child(0));
+    let assignments = body.named_children(&mut cursor).filter_map(|statement| first(statement));
     let mut bound = assignments.filter(|inner| {
         inner.kind() == "assignment" && inner.child_by_field_name("left").and_then(of) == Some(name)
     });

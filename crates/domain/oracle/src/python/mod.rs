@@ -2,8 +2,11 @@
 
 mod body;
 mod check;
+mod coding;
 mod condition;
 mod decorator;
+mod disarmed;
+mod nodes;
 mod source;
 mod tenancy;
 mod test_call;
@@ -12,6 +15,9 @@ use std::collections::BTreeSet;
 
 use ambit_policy::FactKind;
 use tree_sitter::{Node, Tree};
+
+pub(crate) use coding::is_known as is_in_a_known_coding;
+use nodes::{first, is_of_module, is_text, unsaid, yields};
 
 use crate::outline::{Bindings, Check, Obstacle, Outline, Relation, Told, Unit, squeezed};
 use crate::reading::{DEPTH, Reading};
@@ -131,16 +137,26 @@ impl<'t> Reader<'t> {
     /// The text of a node that holds no comment: what is said beside a value is no part of it.
     fn without_comments(&self, node: Node<'_>) -> String {
         let mut text = self.of(node).to_owned();
-        if !text.contains('#') {
+        if !text.contains('#') && !text.contains("\\\n") && !text.contains("\\\r") {
             return text;
         }
         let mut found = Vec::new();
-        comments(node, 0, &mut found);
+        unsaid(node, 0, &mut found);
         for range in found.into_iter().rev() {
             let start = range.start - node.start_byte();
             text.replace_range(start..range.end - node.start_byte(), "");
         }
         text
+    }
+
+    /// The text without white space, comments and joins of lines.
+    fn tight(&self, node: Node<'_>) -> String {
+        squeezed(&self.without_comments(node))
+    }
+
+    /// The same of a child by the name of its field; empty where there is none.
+    fn tight_field(&self, node: Node<'_>, name: &str) -> String {
+        node.child_by_field_name(name).map_or_else(String::new, |child| self.tight(child))
     }
 
     fn find(&mut self, kind: FactKind, told: Told, node: Node<'_>, key: &str) {
@@ -158,16 +174,16 @@ impl<'t> Reader<'t> {
                 self.functions.insert(self.field(node, "name").to_owned());
             }
             "await" => {
-                let called = node.named_child(0).filter(|inner| inner.kind() == "call");
+                let called = first(node).filter(|inner| inner.kind() == "call");
                 if let Some(call) = called {
-                    self.awaited.insert(squeezed(self.field(call, "function")));
+                    self.awaited.insert(self.tight_field(call, "function"));
                 }
             }
             "call" if WAITS.iter().any(|name| self.field(node, "function").ends_with(name)) => {
                 let arguments = node.child_by_field_name("arguments");
-                let called = arguments.and_then(|list| list.named_child(0)).filter(|it| it.kind() == "call");
+                let called = arguments.and_then(|list| first(list)).filter(|it| it.kind() == "call");
                 if let Some(call) = called {
-                    self.awaited.insert(squeezed(self.field(call, "function")));
+                    self.awaited.insert(self.tight_field(call, "function"));
                 }
             }
             "class_definition" => {
@@ -249,7 +265,7 @@ impl<'t> Reader<'t> {
     /// Constants of a test file that say by their names what is expected.
     fn expectations(&self, root: Node<'_>, unit: &mut Unit) {
         let mut cursor = root.walk();
-        let assignments = root.named_children(&mut cursor).filter_map(|statement| statement.named_child(0));
+        let assignments = root.named_children(&mut cursor).filter_map(|statement| first(statement));
         for assignment in assignments.filter(|inner| inner.kind() == "assignment") {
             let name = self.field(assignment, "left");
             let lower = name.to_ascii_lowercase();
@@ -272,7 +288,7 @@ impl<'t> Reader<'t> {
             let (item, _) = decorator::taken_apart(child);
             match item.kind() {
                 "function_definition" => !inherits && self.field(item, "name") == "__init__",
-                _ => squeezed(self.of(item)).starts_with("__test__=False"),
+                _ => self.tight(item).starts_with("__test__=False"),
             }
         });
         let inner = Scope {
@@ -329,42 +345,4 @@ impl<'t> Reader<'t> {
             unit.obstacles.push(self.obstacle(FactKind::AssertionUnreachable, "yield", node));
         }
     }
-}
-
-/// Whether a statement is one of the module itself.
-fn is_of_module(node: Node<'_>) -> bool {
-    let statement = node.parent().filter(|parent| parent.kind() == "expression_statement");
-    statement.and_then(|parent| parent.parent()).is_some_and(|parent| parent.kind() == "module")
-}
-
-/// Whether it is a string that is written in several pieces.
-fn is_text(node: Node<'_>) -> bool {
-    let inner = node.named_child(0);
-    node.kind() == "concatenated_string"
-        || (node.kind() == "parenthesized_expression"
-            && inner.is_some_and(|inner| matches!(inner.kind(), "string" | "concatenated_string")))
-}
-
-/// Where comments stand in a node, in their order.
-fn comments(node: Node<'_>, depth: u32, found: &mut Vec<std::ops::Range<usize>>) {
-    if node.kind() == "comment" {
-        return found.push(node.byte_range());
-    }
-    if depth > DEPTH {
-        return;
-    }
-    let mut cursor = node.walk();
-    node.children(&mut cursor).for_each(|child| comments(child, depth + 1, found));
-}
-
-/// Whether a body yields, which makes its function a generator.
-fn yields(node: Node<'_>, depth: u32) -> bool {
-    if node.kind() == "yield" {
-        return true;
-    }
-    if depth > DEPTH || (depth > 0 && matches!(node.kind(), "function_definition" | "lambda")) {
-        return false;
-    }
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor).any(|child| yields(child, depth + 1))
 }
