@@ -13,7 +13,7 @@ use crate::marker::{self, Markers, Place, Sides};
 use crate::outline::{self, Outline, compare};
 use crate::protected::is_protected_by_default;
 use crate::source::{Language, Source};
-use crate::{assertions, python, runner, tree};
+use crate::{assertions, python, runner, shadow, tree};
 
 /// Directories of copies of other people's code.
 const VENDORED: [&[u8]; 6] =
@@ -68,6 +68,7 @@ pub fn facts(changes: &[FileChange<'_>], guard: &Guard) -> Vec<Fact> {
     let collection = Collection::of(changes);
     facts.extend(compare(&outlines, &collection));
     facts.extend(collection.moved(guard));
+    facts.extend(shadow::facts(changes, guard));
     facts.extend(dependencies(changes, guard));
     facts.extend(config::facts(changes, guard));
     facts.sort();

@@ -97,6 +97,19 @@ impl Reader<'_> {
                 let key = then.named_children(&mut cursor).find_map(|child| self.leaves(child))?;
                 (key != "raise").then(|| format!("if {key}"))
             }
+            "try_statement" => {
+                let mut cursor = node.walk();
+                let mut clauses =
+                    node.named_children(&mut cursor).filter(|clause| clause.kind() == "except_clause");
+                let returns = |clause: Node<'_>| {
+                    let mut cursor = clause.walk();
+                    let body = clause.named_children(&mut cursor).find(|child| child.kind() == "block");
+                    body.is_some_and(|body| {
+                        self.of(body).trim_end().lines().any(|line| line.trim().starts_with("return"))
+                    })
+                };
+                clauses.any(returns).then(|| "except return".to_owned())
+            }
             _ => None,
         }
     }
@@ -204,6 +217,7 @@ impl Reader<'_> {
             self.table(list).or_else(|| self.table(bound_list(self.text, walk.body, self.of(list))?))
         });
         unit.cases.extend(distinct(table.unwrap_or_default()));
+        let is_empty = is_empty || super::undone::is_cut(&value);
         self.inner(node, is_empty.then_some("empty loop"), unit, walk);
     }
 
@@ -262,7 +276,12 @@ impl Reader<'_> {
         let mut cursor = node.walk();
         let clause = node.named_children(&mut cursor).find(|child| child.kind() == "with_clause");
         if let Some(clause) = clause {
+            let already = unit.checks.len();
             self.calls(clause, unit, walk);
+            let is_alone = clause.named_child_count() == 1 && unit.checks.len() == already + 1;
+            if let Some(check) = unit.checks.last_mut().filter(|_| is_alone) {
+                check.obstacles.extend(self.raised_here(node));
+            }
         }
         let expects_failure = ["raises(", "assertRaises("].iter().any(|call| {
             head.split(call)
@@ -276,6 +295,14 @@ impl Reader<'_> {
             self.block(body, unit, walk);
         }
         walk.obstacles.truncate(before);
+    }
+
+    /// An error that the test throws itself where it asks for one.
+    fn raised_here(&self, node: Node<'_>) -> Option<Obstacle> {
+        let body = node.child_by_field_name("body")?;
+        let mut cursor = body.walk();
+        let raised = body.named_children(&mut cursor).find(|child| child.kind() == "raise_statement")?;
+        Some(self.obstacle(FactKind::AssertionTautological, "raised by itself", raised))
     }
 
     /// A function in a test. What it checks is checked by the test where that names it.

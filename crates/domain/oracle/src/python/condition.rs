@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use super::Reader;
 use super::nodes::first;
+use super::undone::{divided, unwrapped};
 use crate::outline::{Check, Relation};
 use crate::reading::{DEPTH, Reading as _};
 
@@ -127,6 +128,16 @@ impl Reader<'_> {
         if let Some((value, tolerance)) = rounded(one) {
             let mut check = new(Relation::Near, &value, other);
             check.measure = tolerance;
+            return check;
+        }
+        if let Some((value, expected)) = unwrapped(one, other) {
+            let mut check = new(Relation::Equals, &value, &expected);
+            check.is_optional = true;
+            return check;
+        }
+        if let Some(value) = divided(one, other) {
+            let mut check = new(Relation::Equals, value, other);
+            check.is_optional = true;
             return check;
         }
         new(Relation::Equals, one, other)

@@ -94,7 +94,10 @@ impl Reader<'_> {
             .named_children(&mut cursor)
             .filter(|argument| !argument.is_extra())
             .skip(names)
-            .map(|argument| argument.child_by_field_name("value").unwrap_or(argument))
+            .map(|argument| {
+                let named = Some(argument).filter(|argument| argument.kind() == "keyword_argument");
+                named.and_then(|named| named.child_by_field_name("value")).unwrap_or(argument)
+            })
             .find_map(|argument| self.table(argument));
         table.unwrap_or_default()
     }
@@ -108,6 +111,14 @@ impl Reader<'_> {
                 let range = self.lists.iter().find(|(list, _)| list == name)?.1.clone();
                 let list = self.tree.root_node().descendant_for_byte_range(range.start, range.end)?;
                 Some(self.elements(list))
+            }
+            "subscript" => {
+                let mut rows = self.table(node.child_by_field_name("value")?)?;
+                let cut = self.tight_field(node, "subscript");
+                // What is cut by what is not said here may be cut to nothing.
+                let kept = cut.strip_prefix(':').and_then(|end| end.parse().ok()).unwrap_or(0);
+                rows.truncate(kept);
+                Some(rows)
             }
             _ => None,
         }

@@ -30,13 +30,8 @@ const CHECKS: &str = "assertEqual assertNotEqual assertTrue assertFalse assertIs
     assertLessEqual assertRegex assertNotRegex assertCountEqual assertMultiLineEqual assertSequenceEqual assertListEqual \
     assertTupleEqual assertSetEqual assertDictEqual _baseAssertEqual assertEquals assert_ fail";
 /// Calls that reach for what no name leads to, or that see every step of the program.
-const REACHES: [&str; 5] = [
-    "gc.get_objects",
-    "gc.get_referrers",
-    "sys.settrace",
-    "sys.setprofile",
-    "threading.settrace",
-];
+const REACHES: [&str; 5] =
+    ["gc.get_objects", "gc.get_referrers", "sys.settrace", "sys.setprofile", "threading.settrace"];
 /// What tells a program who runs it.
 const SURROUNDINGS: [&str; 6] =
     ["sys.argv", "f_code", "co_filename", "sys.modules", "inspect.stack", "_getframe"];

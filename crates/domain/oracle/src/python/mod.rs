@@ -10,6 +10,7 @@ mod nodes;
 mod source;
 mod tenancy;
 mod test_call;
+mod undone;
 
 use std::collections::BTreeSet;
 
@@ -53,6 +54,8 @@ struct Reader<'t> {
     outline: Outline,
     /// Names of all functions of the file.
     functions: BTreeSet<String>,
+    /// Functions that answer nothing.
+    returns_nothing: BTreeSet<String>,
     /// Functions that are awaited somewhere.
     awaited: BTreeSet<String>,
     /// Classes that a class of tests takes its tests from.
@@ -89,6 +92,7 @@ impl<'t> Reader<'t> {
             is_test_file,
             outline: Outline::default(),
             functions: BTreeSet::new(),
+            returns_nothing: BTreeSet::new(),
             awaited: BTreeSet::new(),
             mixins: BTreeSet::new(),
             constants: Bindings::default(),
@@ -171,7 +175,12 @@ impl<'t> Reader<'t> {
         }
         match node.kind() {
             "function_definition" => {
-                self.functions.insert(self.field(node, "name").to_owned());
+                let name = self.field(node, "name").to_owned();
+                let text = self.field(node, "body");
+                if !text.contains("return ") && !text.contains("yield") || text.trim() == "return None" {
+                    self.returns_nothing.insert(name.clone());
+                }
+                self.functions.insert(name);
             }
             "await" => {
                 let called = first(node).filter(|inner| inner.kind() == "call");
@@ -230,7 +239,14 @@ impl<'t> Reader<'t> {
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor) {
             let (item, decorators) = decorator::taken_apart(child);
+            if scope.is_collected {
+                self.undoes(item);
+            }
             match item.kind() {
+                "block" if is_dead_branch(self, node, child) => {
+                    let is_collected = false;
+                    self.items(item, &Scope { depth: scope.depth + 1, is_collected, ..scope.clone() });
+                }
                 "function_definition" => self.function(item, &decorators, scope),
                 "class_definition" => self.class(item, scope),
                 "if_statement" | "try_statement" | "with_statement" | "else_clause" | "block"
@@ -313,6 +329,7 @@ impl<'t> Reader<'t> {
             ..Unit::default()
         };
         self.decorators(decorators, &mut unit);
+        self.replaced_by(decorators, &mut unit);
         let mut walk = body::Walk::new(body, self.constants.clone());
         if unit.is_collected {
             self.never_runs(node, decorators, scope, &mut unit);
@@ -345,4 +362,11 @@ impl<'t> Reader<'t> {
             unit.obstacles.push(self.obstacle(FactKind::AssertionUnreachable, "yield", node));
         }
     }
+}
+
+/// Whether a block is the one that runs where a condition holds that never does.
+fn is_dead_branch(reader: &Reader<'_>, of: Node<'_>, block: Node<'_>) -> bool {
+    of.kind() == "if_statement"
+        && of.child_by_field_name("consequence") == Some(block)
+        && undone::is_dead(&reader.tight_field(of, "condition"))
 }
