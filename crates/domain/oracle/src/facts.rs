@@ -147,6 +147,9 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
     if language == Language::Python && !python::is_in_a_known_coding(after.text) {
         return Err(Unreadable::Coding);
     }
+    if language == Language::Python && ![before.text, after.text].into_iter().all(python::is_read_soon) {
+        return Err(Unreadable::Laborious);
+    }
     let grammar = tree::grammar(change.path, language);
     let trees = grammar.map(|grammar| tree::Sides::of(&grammar, before.text, after.text)).transpose()?;
     if holds_tests {

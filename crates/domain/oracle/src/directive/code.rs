@@ -7,6 +7,9 @@ use crate::source::Source;
 /// The most words of a line by which it is known again.
 const WORDS: usize = 60;
 
+/// How many lines behind a directive its code is looked for.
+const AHEAD: usize = 200;
+
 /// What a directive acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Acts {
@@ -53,7 +56,7 @@ impl Code {
                 let behind = &self.0[self.0.floor_char_boundary(offset)..];
                 let notes = ["#[", "#![", "@"];
                 let is_note = |line: &str| notes.iter().any(|start| line.trim_start().starts_with(start));
-                let lines = behind.lines().filter(|line| !is_note(line)).map(words);
+                let lines = behind.lines().take(AHEAD).filter(|line| !is_note(line)).map(words);
                 lines.into_iter().find(|words| !words.is_empty()).unwrap_or_default()
             }
         }
@@ -79,11 +82,6 @@ pub(super) fn is_alone(source: &Source<'_>, offset: usize) -> bool {
 /// Whether the offset is the start of its line.
 pub(super) fn is_outmost(source: &Source<'_>, offset: usize) -> bool {
     offset == 0 || source.text.as_bytes().get(offset - 1) == Some(&b'\n')
-}
-
-/// Whether no code stands before the offset.
-pub(super) fn is_at_head(source: &Source<'_>, offset: usize) -> bool {
-    source.code[..source.code.floor_char_boundary(offset)].trim().is_empty()
 }
 
 /// Whether more than half of the words of both lines are in both.

@@ -1,5 +1,7 @@
 //! Directives in comments.
 
+use std::collections::BTreeMap;
+
 use super::code::{self, Acts};
 use super::known::{self, Known};
 use super::{Directive, Reach};
@@ -15,20 +17,23 @@ pub(super) fn find(language: Language, source: &Source<'_>) -> Vec<Directive> {
     if known.is_empty() {
         return Vec::new();
     }
-    // Whether a later comment ends what this one begins.
-    let is_ended = |at: usize, ends: &str| {
+    // Whether a later comment ends what this one begins: each end is looked for once.
+    let mut last: BTreeMap<&str, Option<usize>> = BTreeMap::new();
+    let mut is_ended = |at: usize, ends: &'static str| {
         let starts = |comment: &Comment<'_>| {
             parts(language, comment).iter().any(|part| part.to_ascii_lowercase().starts_with(ends))
         };
-        !ends.is_empty() && source.comments.iter().skip(at + 1).any(starts)
+        let last = last.entry(ends).or_insert_with(|| source.comments.iter().rposition(starts));
+        !ends.is_empty() && last.is_some_and(|last| last > at)
     };
+    let head = source.code.len() - source.code.trim_start().len();
     let mut found = Vec::new();
     let said = source.comments.iter().enumerate();
     let said = said
         .flat_map(|(at, comment)| parts(language, comment).into_iter().map(move |part| (at, comment, part)));
     for (at, comment, part) in said {
         let Some((of, rules)) = read(known, part) else { continue };
-        let reach = reach(&of, &rules, source, comment, is_ended(at, of.ends));
+        let reach = reach(&of, &rules, source, comment, (is_ended(at, of.ends), head));
         let is_about_next = of.start.contains("-next") || code::is_alone(source, comment.offset);
         found.push(Directive {
             name: of.name,
@@ -82,13 +87,18 @@ fn read(known: &[Known], part: &str) -> Option<(Known, Vec<String>)> {
     Some((*of, of.rules(rest)?))
 }
 
-fn reach(of: &Known, rules: &[String], source: &Source<'_>, comment: &Comment<'_>, is_ended: bool) -> Reach {
+fn reach(
+    of: &Known,
+    rules: &[String],
+    source: &Source<'_>,
+    comment: &Comment<'_>,
+    (is_ended, head): (bool, usize),
+) -> Reach {
     let alone = || code::is_alone(source, comment.offset);
     let goes_on = of.goes_on && alone() && code::is_outmost(source, comment.offset);
     // What stands before all code is about all of it, for the tools that know this place.
-    let heads = matches!(of.name, "type: ignore" | "nolint" | "noinspection")
-        && alone()
-        && code::is_at_head(source, comment.offset);
+    let heads =
+        matches!(of.name, "type: ignore" | "nolint" | "noinspection") && alone() && comment.offset <= head;
     match of.reach {
         // Between its start and its end it is about what stands there. What names nothing is no better by that.
         Reach::File if is_ended && !rules.is_empty() => Reach::Place,

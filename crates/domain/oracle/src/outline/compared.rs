@@ -7,9 +7,9 @@ use ambit_policy::{Fact, FactKind, Side, Weakening};
 
 use super::check::{Check, Obstacle};
 use super::pairing::{self, Pairing, pair};
-use super::table::{Table, is_in_a_pattern};
+use super::table::{Table, inputs, is_in_a_pattern, is_other_value_of, missing};
 use super::weaker::weaker;
-use super::{Case, Finding, Outline, Told, Unit};
+use super::{Finding, Outline, Told, Unit};
 use crate::collection::Collection;
 
 /// The most facts that are told of one file. One is enough for any policy.
@@ -266,12 +266,20 @@ impl<'a> Comparison<'a> {
     fn cases(&mut self, before: Placed<'a>, after: Placed<'a>) {
         let (were, are) = (&before.unit.cases, &after.unit.cases);
         let (lost, gained) = (missing(were, are), missing(are, were));
-        let mut gained: Vec<&Case> = gained;
-        let mut left = Vec::new();
+        let mut by_inputs: BTreeMap<&[String], Vec<usize>> = BTreeMap::new();
+        for (place, case) in gained.iter().enumerate().rev() {
+            by_inputs.entry(inputs(case)).or_default().push(place);
+        }
+        let (mut left, mut changed) = (Vec::new(), 0);
         for case in lost {
-            match gained.iter().position(|other| is_other_value_of(case, other)) {
+            let place = by_inputs.get_mut(inputs(case)).and_then(|places| {
+                let at = places.iter().rposition(|place| is_other_value_of(case, gained[*place]))?;
+                Some(places.remove(at))
+            });
+            match place {
                 Some(place) => {
-                    let other = gained.remove(place);
+                    let other = gained[place];
+                    changed += 1;
                     self.tell(
                         FactKind::ExpectationChanged,
                         after.path,
@@ -288,7 +296,7 @@ impl<'a> Comparison<'a> {
         if were.len() == 1 && are.is_empty() {
             return;
         }
-        let fewer = left.len().saturating_sub(gained.len());
+        let fewer = left.len().saturating_sub(gained.len() - changed);
         for case in left.into_iter().take(fewer) {
             self.tell(FactKind::ParameterDropped, before.path, case.line, Side::Before, &case.shown, "");
         }
@@ -304,32 +312,6 @@ fn fact(kind: FactKind, path: &RepoPath, line: u32, side: Side, was: &str, is: &
         return Some(Fact::SkipMarkerAdded { path: path.clone(), line, marker: is.to_owned() });
     }
     Weakening { path: path.clone(), line, side, was: Excerpt::of(was), is: Excerpt::of(is) }.told_as(kind)
-}
-
-/// The cases of the one side that the other does not have.
-fn missing<'a>(of: &'a [Case], others: &[Case]) -> Vec<&'a Case> {
-    let mut there: BTreeMap<&[String], u32> = BTreeMap::new();
-    for case in others {
-        *there.entry(&case.cells).or_default() += 1;
-    }
-    of.iter()
-        .filter(|case| match there.get_mut(case.cells.as_slice()).filter(|left| **left > 0) {
-            Some(left) => {
-                *left -= 1;
-                false
-            }
-            None => true,
-        })
-        .collect()
-}
-
-/// Whether two rows of a table differ in their last cell alone: what goes in is the same, what is expected is not.
-fn is_other_value_of(before: &Case, after: &Case) -> bool {
-    let (Some((was, inputs)), Some((is, others))) = (before.cells.split_last(), after.cells.split_last())
-    else {
-        return false;
-    };
-    !inputs.is_empty() && inputs == others && was != is
 }
 
 /// What came or went that weakens by it. What only moved, from one file to another too, did neither.

@@ -1,6 +1,6 @@
 //! Checks that went into a table, or into the pattern of an error.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::{Check, Relation};
 use super::spelling::is_same_value;
@@ -52,4 +52,35 @@ pub(super) fn is_in_a_pattern(check: &Check, are: &[Check]) -> bool {
             && other.resolved.1.split_once(',').is_some_and(|(_, pattern)| pattern.contains(text))
     };
     of_error && !text.is_empty() && are.iter().any(matches)
+}
+
+/// The cases of the one side that the other does not have.
+pub(super) fn missing<'a>(of: &'a [Case], others: &[Case]) -> Vec<&'a Case> {
+    let mut there: BTreeMap<&[String], u32> = BTreeMap::new();
+    for case in others {
+        *there.entry(&case.cells).or_default() += 1;
+    }
+    of.iter()
+        .filter(|case| match there.get_mut(case.cells.as_slice()).filter(|left| **left > 0) {
+            Some(left) => {
+                *left -= 1;
+                false
+            }
+            None => true,
+        })
+        .collect()
+}
+
+/// The cells of a row that go in.
+pub(super) fn inputs(case: &Case) -> &[String] {
+    case.cells.split_last().map_or(&[], |(_, inputs)| inputs)
+}
+
+/// Whether two rows of a table differ in their last cell alone: what goes in is the same, what is expected is not.
+pub(super) fn is_other_value_of(before: &Case, after: &Case) -> bool {
+    let (Some((was, inputs)), Some((is, others))) = (before.cells.split_last(), after.cells.split_last())
+    else {
+        return false;
+    };
+    !inputs.is_empty() && inputs == others && was != is
 }

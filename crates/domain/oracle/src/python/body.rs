@@ -1,6 +1,6 @@
 //! Follows the body of a test to what it checks, and collects what stands between.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ambit_policy::FactKind;
 use tree_sitter::Node;
@@ -25,6 +25,9 @@ const EXITS: [&str; 9] = [
     "os.abort",
 ];
 
+/// The most ways out of one kind that are kept before a check.
+const WAYS_OUT: usize = 8;
+
 /// Where in a body the reader is.
 #[derive(Clone)]
 pub(super) struct Walk<'b> {
@@ -33,6 +36,8 @@ pub(super) struct Walk<'b> {
     pub(super) obstacles: Vec<Obstacle>,
     /// Functions that are replaced by a value.
     pub(super) patched: BTreeSet<String>,
+    /// How often each word stands in the body, where that was asked for.
+    words: BTreeMap<String, u32>,
     /// Whether the body is the module's, whose functions are read by themselves.
     is_module: bool,
     depth: u32,
@@ -40,17 +45,34 @@ pub(super) struct Walk<'b> {
 
 impl<'b> Walk<'b> {
     pub(super) fn new(body: Node<'b>, bindings: Bindings) -> Self {
-        Self { body, bindings, obstacles: Vec::new(), patched: BTreeSet::new(), is_module: false, depth: 0 }
+        Self {
+            body,
+            bindings,
+            obstacles: Vec::new(),
+            patched: BTreeSet::new(),
+            words: BTreeMap::new(),
+            is_module: false,
+            depth: 0,
+        }
     }
 
     pub(super) fn of_module(body: Node<'b>, bindings: Bindings) -> Self {
         Self { is_module: true, ..Self::new(body, bindings) }
     }
 
+    /// Whether one more way out by this key tells anything: each check keeps all that stand before it.
+    fn has_room(&self, key: &str) -> bool {
+        self.obstacles.iter().filter(|found| found.key == key).count() < WAYS_OUT
+    }
+
     /// A check of what was put there just before checks nothing.
     pub(super) fn note_patched(&self, check: &mut Check) {
-        let calls = |name: &String| check.resolved.0.contains(&format!("{name}("));
-        if self.patched.iter().any(calls) {
+        let pieces = check.resolved.0.split('(');
+        let mut called = pieces.map(|piece| {
+            let start = piece.rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |at| at + 1);
+            piece.get(start..).unwrap_or("")
+        });
+        if !self.patched.is_empty() && called.any(|name| self.patched.contains(name)) {
             check.obstacles.push(Obstacle {
                 kind: FactKind::AssertionTautological,
                 key: "replaced".to_owned(),
@@ -72,7 +94,7 @@ impl Reader<'_> {
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor) {
             self.statement(child, unit, walk);
-            if let Some(key) = self.leaves(child) {
+            if let Some(key) = self.leaves(child).filter(|key| walk.has_room(key)) {
                 walk.obstacles.push(self.obstacle(FactKind::AssertionUnreachable, &key, child));
             }
         }
@@ -313,9 +335,12 @@ impl Reader<'_> {
             return;
         };
         let name = self.field(item, "name");
-        let whole = self.of(walk.body);
-        let mentions =
-            whole.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| *word == name).count();
+        if walk.words.is_empty() {
+            for word in self.of(walk.body).split(|c: char| !(c.is_alphanumeric() || c == '_')) {
+                *walk.words.entry(word.to_owned()).or_default() += 1;
+            }
+        }
+        let mentions = walk.words.get(name).copied().unwrap_or(0);
         let before = walk.obstacles.len();
         if mentions < 2 && decorators.is_empty() {
             walk.obstacles.push(self.obstacle(FactKind::AssertionUnreachable, "uncalled", item));

@@ -39,3 +39,22 @@ fn named(line: &str) -> Option<&str> {
     let name = &rest[..end.unwrap_or(rest.len())];
     (!name.is_empty()).then_some(name)
 }
+
+/// The most steps that a parser takes over comments that follow each other: it looks at all that follow from each of them.
+const STEPS: usize = 100_000_000;
+
+/// Whether no comments follow each other for so long that a parser would be kept busy by them.
+pub(crate) fn is_read_soon(text: &str) -> bool {
+    let (mut lines, mut bytes, mut steps) = (0_usize, 0_usize, 0_usize);
+    for line in text.lines() {
+        let said = line.trim_start();
+        if said.is_empty() || said.starts_with('#') {
+            lines += 1;
+            bytes += line.len() + 1;
+            continue;
+        }
+        steps = steps.saturating_add(lines.saturating_mul(bytes) / 2);
+        (lines, bytes) = (0, 0);
+    }
+    steps.saturating_add(lines.saturating_mul(bytes) / 2) <= STEPS
+}

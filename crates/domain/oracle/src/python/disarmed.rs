@@ -10,7 +10,7 @@ use crate::outline::Told;
 use crate::reading::Reading as _;
 
 /// Modules that a program has no use for where no test runs it.
-const FRAMEWORKS: [&str; 7] = ["pytest", "_pytest", "unittest", "nose", "nose2", "unittest2", "pluggy"];
+const FRAMEWORKS: [&str; 6] = ["pytest", "_pytest", "unittest", "nose", "nose2", "unittest2"];
 /// What unittest calls to run a test and to tell its failure.
 const MACHINERY: [&str; 9] = [
     "run",

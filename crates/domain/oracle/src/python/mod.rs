@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use ambit_policy::FactKind;
 use tree_sitter::{Node, Tree};
 
-pub(crate) use coding::is_known as is_in_a_known_coding;
+pub(crate) use coding::{is_known as is_in_a_known_coding, is_read_soon};
 use nodes::{first, is_of_module, is_text, unsaid, yields};
 
 use crate::outline::{Bindings, Check, Obstacle, Outline, Relation, Told, Unit, squeezed};
@@ -349,7 +349,10 @@ impl<'t> Reader<'t> {
     fn never_runs(&self, node: Node<'_>, decorators: &[Node<'_>], scope: &Scope, unit: &mut Unit) {
         let is_async = self.of(node).starts_with("async");
         let is_marked = |text: &str| ASYNC_MARKS.iter().any(|mark| text.contains(mark));
-        let is_waited_for = if scope.is_unittest {
+        let is_waited_for = if !is_async {
+            // The text is looked through for the few that matter alone.
+            true
+        } else if scope.is_unittest {
             self.text.contains("IsolatedAsyncioTestCase")
         } else {
             decorators.iter().any(|decorator| is_marked(self.of(*decorator)))

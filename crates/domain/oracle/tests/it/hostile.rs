@@ -5,7 +5,7 @@ use ambit_policy::{Fact, FactKind};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::{facts, guard, path};
+use crate::{facts, guard, path, told};
 
 const NAMES: [&str; 16] = [
     "tests/a.py",
@@ -147,4 +147,17 @@ fn repeated_openings_cost_no_more_than_their_length() {
         let text = piece.repeat(100_000 / piece.len());
         let _ = facts(&guard(), &[(name, Some(&text), Some(&text))]);
     }
+}
+
+// proves E-F07
+// break crates/domain/oracle/src/python/coding.rs: `<= STEPS` -> `<= usize::MAX`
+#[test]
+fn comments_that_would_keep_a_parser_busy_are_unclassified_and_those_that_people_write_are_not() {
+    let text = "from shop import f\n\n\ndef test_f():\n    assert f() == 1\n";
+    let commented = |lines: usize| format!("{text}{}", "# x\n".repeat(lines));
+    assert_eq!(told("tests/test_a.py", text, &commented(2_000)), Vec::<String>::new());
+    assert_eq!(
+        told("tests/test_a.py", text, &commented(16_000)),
+        ["cannot be classified: tests/test_a.py takes longer to read than what people write"]
+    );
 }
