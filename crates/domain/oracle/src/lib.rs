@@ -20,6 +20,7 @@ mod java;
 mod javascript;
 mod manifest;
 mod marker;
+mod narrow;
 mod outline;
 mod protected;
 mod python;
