@@ -14,6 +14,7 @@ mod assertions;
 mod change;
 mod config;
 mod dependencies;
+mod directive;
 mod facts;
 mod go;
 mod java;

@@ -59,7 +59,6 @@ fn python_name(word: &Word<'_>, place: Place) -> Option<&'static str> {
         "SkipTest" if !word.before.ends_with("except ") && !word.before.ends_with("class ") => {
             (place.is_test || is_raised(word)).then_some("SkipTest")
         }
-        "no_type_check" if decorates || member => Some("no_type_check"),
         "__test__" | "__unittest_skip__" if word.after.starts_with("=") => Some("__test__"),
         "collect_ignore" | "collect_ignore_glob" => Some("collect_ignore"),
         "_exit" if place.is_test && word.owner() == Some("os") => Some("os._exit"),

@@ -50,6 +50,8 @@ struct Reader<'t> {
     functions: BTreeSet<String>,
     /// Functions that are awaited somewhere.
     awaited: BTreeSet<String>,
+    /// Classes that a class of tests takes its tests from.
+    mixins: BTreeSet<String>,
     /// What names of the module are bound to.
     constants: Bindings,
     /// The module's lists, by name: where they stand.
@@ -83,6 +85,7 @@ impl<'t> Reader<'t> {
             outline: Outline::default(),
             functions: BTreeSet::new(),
             awaited: BTreeSet::new(),
+            mixins: BTreeSet::new(),
             constants: Bindings::default(),
             lists: Vec::new(),
         }
@@ -168,6 +171,13 @@ impl<'t> Reader<'t> {
                     self.awaited.insert(squeezed(self.field(call, "function")));
                 }
             }
+            "class_definition" => {
+                let bases = self.field(node, "superclasses");
+                if bases.contains("TestCase") || self.field(node, "name").starts_with("Test") {
+                    let bases = bases.trim_matches(['(', ')']).split(',').map(str::trim);
+                    self.mixins.extend(bases.map(str::to_owned));
+                }
+            }
             "assignment" if is_of_module(node) => self.bind_module(node),
             _ => {}
         }
@@ -187,6 +197,9 @@ impl<'t> Reader<'t> {
         }
         match right.kind() {
             "integer" | "float" | "string" | "true" | "false" | "none" | "unary_operator" => {
+                self.constants.bind(self.of(left), &self.plain(right));
+            }
+            "concatenated_string" | "parenthesized_expression" if is_text(right) => {
                 self.constants.bind(self.of(left), &self.plain(right));
             }
             "list" | "tuple" => self.lists.push((self.of(left).to_owned(), right.byte_range())),
@@ -265,7 +278,9 @@ impl<'t> Reader<'t> {
         });
         let inner = Scope {
             classes: format!("{}{name}.", scope.classes),
-            is_collected: scope.is_collected && (inherits || name.starts_with("Test")) && !is_off,
+            is_collected: scope.is_collected
+                && (inherits || name.starts_with("Test") || self.mixins.contains(name))
+                && !is_off,
             is_unittest,
             depth: scope.depth + 1,
         };
@@ -290,6 +305,11 @@ impl<'t> Reader<'t> {
         self.block(body, &mut unit, &mut walk);
         walk.patched.extend(decorator::patched(self, decorators));
         unit.checks.iter_mut().for_each(|check| walk.note_patched(check));
+        unit.keep_words(self.of(body));
+        if !unit.is_collected && unit.checks.is_empty() {
+            // What a fixture goes through is no table.
+            unit.cases.clear();
+        }
         self.outline.units.push(unit);
     }
 
@@ -316,6 +336,14 @@ impl<'t> Reader<'t> {
 fn is_of_module(node: Node<'_>) -> bool {
     let statement = node.parent().filter(|parent| parent.kind() == "expression_statement");
     statement.and_then(|parent| parent.parent()).is_some_and(|parent| parent.kind() == "module")
+}
+
+/// Whether it is a string that is written in several pieces.
+fn is_text(node: Node<'_>) -> bool {
+    let inner = node.named_child(0);
+    node.kind() == "concatenated_string"
+        || (node.kind() == "parenthesized_expression"
+            && inner.is_some_and(|inner| matches!(inner.kind(), "string" | "concatenated_string")))
 }
 
 /// Where comments stand in a node, in their order.

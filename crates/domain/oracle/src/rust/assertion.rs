@@ -58,6 +58,10 @@ impl Reader<'_> {
         };
         for mut check in checks {
             check.is_optional = name.starts_with("debug_");
+            check.measure = self.constants.resolve(&check.measure);
+            if check.relation == Relation::Ordered {
+                check.expected = self.constants.resolve(&check.expected);
+            }
             walk.check(check, unit);
         }
         true

@@ -18,8 +18,18 @@ impl<'t> Following<'t> for Reader<'t> {
             "block" => self.block(node, unit, walk),
             "function_item" => self.nested(node, unit, walk),
             "macro_invocation" => self.macro_call(node, unit, walk),
-            "call_expression" => self.call(node, unit, walk),
-            "let_declaration" => self.binding(node, unit, walk),
+            "call_expression" => {
+                unit.asked.extend(self.unwrapped(node));
+                self.call(node, unit, walk);
+            }
+            "try_expression" => {
+                unit.asked.extend(node.named_child(0).map(|tried| squeezed(self.of(tried))));
+                self.children(node, unit, walk);
+            }
+            "let_declaration" => {
+                unit.dropped.extend(self.outcome_dropped(node));
+                self.binding(node, unit, walk);
+            }
             "if_expression" => self.condition(node, unit, walk),
             "for_expression" => self.repeated(node, unit, walk),
             "while_expression" if self.field(node, "condition") == "false" => {
@@ -124,7 +134,9 @@ impl Reader<'_> {
 
     fn repeated(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
         let value = squeezed(self.field(node, "value"));
-        let value = walk.bindings.value(&value).map_or(value.clone(), str::to_owned);
+        let named =
+            walk.bindings.value(&value).or_else(|| self.constants.value(value.trim_start_matches('&')));
+        let value = named.map_or(value.clone(), str::to_owned);
         let plain = value.trim_start_matches('&');
         let is_empty = plain.starts_with("[]")
             || plain.starts_with("vec![]")
@@ -141,6 +153,7 @@ impl Reader<'_> {
                 unit.cases.extend(self.elements(list));
             } else if list.kind() == "identifier" {
                 self.bound_list(list, unit, walk);
+                unit.cases.extend(self.constant_list(list));
             } else {
                 self.body(list, unit, walk);
             }

@@ -3,6 +3,7 @@
 mod assertion;
 mod attribute;
 mod body;
+mod constants;
 mod detection;
 mod dropped;
 mod tables;
@@ -27,6 +28,7 @@ pub(crate) fn outline(side: &Side<'_>, is_test_file: bool) -> Outline {
         outline: Outline::default(),
         helpers: BTreeSet::new(),
         limits: Vec::new(),
+        constants: Bindings::default(),
     };
     reader.read(&side.tree, &Scope { in_tests: is_test_file, ..Scope::default() });
     reader.outline
@@ -51,6 +53,8 @@ struct Reader<'t> {
     helpers: BTreeSet<String>,
     /// Limits that hold for all tests here.
     limits: Vec<Limit>,
+    /// What constants are bound to.
+    constants: Bindings,
 }
 
 impl<'t> Reading<'t> for Reader<'t> {
@@ -66,6 +70,7 @@ impl<'t> Reading<'t> for Reader<'t> {
 impl Reader<'_> {
     fn read(&mut self, tree: &Tree, scope: &Scope) {
         self.find_helpers(tree.root_node(), 0);
+        self.find_constants(tree.root_node(), 0);
         self.items(tree.root_node(), scope);
     }
 
@@ -212,6 +217,7 @@ impl Reader<'_> {
         walk.is_async = self.text[node.start_byte()..body.start_byte()].contains("async ");
         self.body(body, &mut unit, &mut walk);
         self.expected_panic(body, attributes, &mut unit);
+        unit.keep_words(self.of(body));
         self.outline.units.push(unit);
     }
 

@@ -30,6 +30,7 @@ impl Reader<'_> {
                 outline: Outline::default(),
                 helpers: self.helpers.clone(),
                 limits,
+                constants: self.constants.clone(),
             };
             let inner = Scope { in_tests, depth: scope.depth + 20, obstacles: scope.obstacles.clone() };
             let tree =
