@@ -141,7 +141,9 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
     };
     let after = Source::read(language, text(change.after)?);
     let grammar = tree::grammar(change.path, language);
-    let trees = grammar.map(|grammar| tree::Sides::of(&grammar, before.text, after.text)).transpose()?;
+    let trees = grammar
+        .map(|grammar| tree::Sides::of(language, &grammar, (before.text, after.text), is_test))
+        .transpose()?;
     if holds_tests {
         trees.as_ref().map_or(Ok(()), tree::Sides::legible)?;
     }
@@ -170,7 +172,7 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
 }
 
 /// The outlines of both sides of a file, where its language is one whose trees are told in outlines.
-fn outlines<'a>(
+pub(crate) fn outlines<'a>(
     path: &'a RepoPath,
     language: Language,
     trees: &tree::Sides<'_>,
