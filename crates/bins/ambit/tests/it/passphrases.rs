@@ -98,6 +98,16 @@ fn a_proposal_is_approved_by_the_right_passphrase_and_by_nothing_else_that_is_ty
     let typed = |keys: &str| typing(project.dir.path(), &approve, &[(OPENING, keys)]).unwrap();
     let wrong = typed(&line("correct horse batterz"));
     assert!(code(&wrong) == 11 && wrong.contains("this is not the passphrase of the credential"), "{wrong}");
+    // What is decided about is shown before the prompt, whole.
+    let (shown, _) = wrong.split_once(OPENING).unwrap();
+    for part in [
+        &format!("you approve dependency.add for alone, {proposal}"),
+        "| requirements.txt adds the dependency attrs",
+        "| +attrs==25.3.0",
+        "the agent says, and nothing vouches for it",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
     for (keys, expected) in ENDS {
         let said = typed(keys);
         assert_eq!(code(&said), expected, "{said}");
