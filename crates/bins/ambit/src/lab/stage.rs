@@ -15,7 +15,7 @@ use ambit_sandboxes::unmet;
 
 use ambit_verify_trace::Verdict;
 
-use crate::agent::agent;
+use crate::agent::{agent, pin};
 use crate::cli::LabArgs;
 use crate::compose::Services;
 use crate::context::Context;
@@ -24,7 +24,7 @@ use crate::home::Home;
 use crate::input_file::read_document;
 use crate::lab::example::EXAMPLE;
 use crate::story::Story;
-use crate::verbs::begin::{begin, pin, tool_rules};
+use crate::verbs::begin::{begin, tool_rules};
 use crate::verbs::blueprint::digest_of;
 use crate::verbs::doctor::profiles;
 use crate::verbs::image::search_path;

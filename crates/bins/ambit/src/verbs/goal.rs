@@ -18,8 +18,9 @@ use crate::compose::Services;
 use crate::config::{Sealing, UserConfig};
 use crate::context::Context;
 use crate::failure::{Failure, exit};
-use crate::verbs::begin::{begin, drive_begun, imported, pin, refused, services_for, tool_rules};
+use crate::verbs::begin::{begin, drive_begun, imported, refused, services_for, tool_rules};
 use crate::verbs::brought::Brought;
+use crate::verbs::hidden::keep_hidden_files;
 use crate::verbs::init::{Manner, prepare, root_here};
 use crate::verbs::prepared::{self, DIRECTORY, Documents, FILES};
 
@@ -43,6 +44,7 @@ pub(crate) async fn start(context: &Context, arguments: StartArgs) -> Result<Ans
     let brought = Brought::of(profile.clone(), catalog);
 
     let services = services_for(context, arguments.backend.as_ref(), arguments.name.as_ref()).await?;
+    keep_hidden_files(context, &services, &blueprint, &root.join(DIRECTORY)).await?;
     let digest = approved(context, &services, &config, &blueprint).await?;
     let mut command = StartRun {
         scope: context.scope.clone(),
@@ -53,7 +55,7 @@ pub(crate) async fn start(context: &Context, arguments: StartArgs) -> Result<Ans
         profile: brought.profile.clone(),
         tool_rules: tool_rules()?,
         ceilings,
-        agent: pin(agent.as_ref()),
+        agent: agent::pin(agent.as_ref()),
         request: None,
         by: Actor { kind: ActorKind::Human, id: Context::user() },
     };
