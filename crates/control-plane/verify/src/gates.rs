@@ -1,11 +1,11 @@
 //! Derives every gate record again from what was kept of the execution.
 
 use ambit_broker::{
-    AskedGate, Ground, ReportedBase, ReportedTests, base_effect, gate_record, protected_count, reported,
-    tally,
+    AskedGate, Ground, ReportedBase, ReportedTests, base_effect, gate_record, is_watched, output_of,
+    protected_count, reported, tally,
 };
 use ambit_gates::{BaseTests, Ending, GateOutput};
-use ambit_ids::{ByteCount, EffectKey, GateId, IdempotencyKey, Scope};
+use ambit_ids::{ByteCount, Digest, EffectKey, GateId, IdempotencyKey, Scope};
 use ambit_ports::sandbox::{ExecutionObservation, OutputCapture};
 use ambit_revisions::Revisions;
 use ambit_run::{Effect, Event, GateRecord, HiddenCheck, Observation, Pins, Rules, Stage, State, ToolCall};
@@ -14,7 +14,7 @@ use bytes::Bytes;
 use crate::finding::Finding;
 use crate::findings::{Findings, blob_name, refuting, unsettled};
 use crate::trace::Trace;
-use crate::vault::{Vault, of_revision};
+use crate::vault::{Vault, of_hidden, of_revision};
 
 /// What an execution must have been.
 struct Asked {
@@ -22,11 +22,13 @@ struct Asked {
     gate: GateId,
     key: IdempotencyKey,
     attempt: u32,
-    tree: ambit_ids::Digest,
+    tree: Digest,
     /// What was known of the gate on the base revision.
     base_tests: Option<BaseTests>,
     /// Whether it is held against the base revision at all.
     is_compared: bool,
+    /// The files that lay over the tree.
+    hidden: Option<Digest>,
 }
 
 /// What records of gates are held against.
@@ -47,7 +49,7 @@ pub(crate) async fn check(trace: &Trace<'_>, bench: &Bench<'_>) -> Findings {
             Event::CallObserved { observation: Observation::GateFinished(record), .. } => {
                 (record, asked_gate(trace, at, pins))
             }
-            Event::HiddenCheckObserved(record) => (record, asked_check(trace, at, pins)),
+            Event::HiddenCheckObserved(record) => (record, asked_check(trace, at, bench)),
             _ => continue,
         };
         match asked {
@@ -72,21 +74,23 @@ fn asked_gate(trace: &Trace<'_>, at: usize, pins: &Pins) -> Option<Asked> {
         tree: flight.tree,
         base_tests: flight.base_tests,
         is_compared: flight.tree != pins.base.tree,
+        hidden: None,
     })
 }
 
-fn asked_check(trace: &Trace<'_>, at: usize, pins: &Pins) -> Option<Asked> {
+fn asked_check(trace: &Trace<'_>, at: usize, bench: &Bench<'_>) -> Option<Asked> {
     let State::Open(open) = trace.state(at) else { return None };
     let Stage::HiddenChecks(remaining) = &open.stage else { return None };
     let check: &HiddenCheck = remaining.first()?;
     Some(Asked {
-        effect: Effect::CheckHidden(check.clone()).key(&pins.run),
+        effect: Effect::CheckHidden(check.clone()).key(&bench.pins.run),
         gate: check.command.clone(),
         key: IdempotencyKey::new(format!("hidden.{}", check.command)).ok()?,
         attempt: 1,
         tree: open.dossier.head,
         base_tests: None,
         is_compared: false,
+        hidden: bench.ground.and_then(|ground| ground.hidden_files(&check.gate)),
     })
 }
 
@@ -151,8 +155,21 @@ async fn check_protected(
         return Ok(());
     };
     let ground = bench.ground.ok_or_else(|| unsettled(Some(trace.name(at)), NO_DOCUMENTS))?;
-    let tree = bench.revisions.load(&bench.pins.scope, asked.tree).await;
-    let expected = protected_count(ground, &tree.map_err(|error| of_revision(&error))?);
+    let scope = &bench.pins.scope;
+    let mut tree = bench.revisions.load(scope, asked.tree).await.map_err(|error| of_revision(&error))?;
+    let hidden = match asked.hidden {
+        Some(digest) => Some(bench.revisions.hidden(scope, digest).await.map_err(|error| of_hidden(&error))?),
+        None => None,
+    };
+    if let Some(hidden) = &hidden {
+        tree = tree.under(hidden).map_err(|error| refuting(trace.name(at), error.to_string()))?;
+    }
+    let expected = protected_count(ground, &tree, hidden.as_ref());
+    if is_watched(ground, hidden.as_ref())
+        && seen.protected.as_ref().is_none_or(|protected| protected.watch.is_none())
+    {
+        return Err(refuting(trace.name(at), "nobody looked at what it wrote at protected paths"));
+    }
     let looked_at = seen.protected.as_ref().map_or(0, |protected| protected.looked_at);
     if looked_at == expected && seen.protected.is_some() {
         return Ok(());
@@ -194,7 +211,9 @@ async fn tests(
             if tally(&read) != told.tests {
                 return Err(refuting(trace.name(at), format!("{what} tells of other tests")));
             }
-            Some(ReportedBase { tests: told, report: read.and_then(Result::ok) })
+            let is_charged = bench.pins.rules >= Rules::Watched && asked.base_tests.is_none();
+            let output = is_charged.then(|| output_of(&before));
+            Some(ReportedBase { tests: told, report: read.and_then(Result::ok), output })
         }
     };
     if asked.is_compared && base.is_none() {
@@ -237,7 +256,7 @@ async fn output(
 }
 
 /// The bytes, if they are as many as whoever names them says.
-fn sized(bytes: Bytes, what: &str, digest: ambit_ids::Digest, said: ByteCount) -> Result<Bytes, Finding> {
+fn sized(bytes: Bytes, what: &str, digest: Digest, said: ByteCount) -> Result<Bytes, Finding> {
     if bytes.len() as u64 == said.get() {
         Ok(bytes)
     } else {

@@ -9,7 +9,7 @@ use crate::dependencies::additions;
 use crate::directive::{self, Directives};
 use crate::javascript::{self, Trees};
 use crate::marker::{self, Markers, Place, Sides};
-use crate::outline::{self, compare};
+use crate::outline::{self, Outline, compare};
 use crate::protected::is_protected_by_default;
 use crate::source::{Language, Source};
 use crate::{assertions, runner, tree};
@@ -140,15 +140,14 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
         side => Source::read(language, side.unwrap_or_default()),
     };
     let after = Source::read(language, text(change.after)?);
+    let grammar = tree::grammar(change.path, language);
+    let trees = grammar.map(|grammar| tree::Sides::of(&grammar, before.text, after.text)).transpose()?;
     if holds_tests {
-        tree::legible(change.path, language, (before.text, after.text))?;
+        trees.as_ref().map_or(Ok(()), tree::Sides::legible)?;
     }
+    let outlines = trees.and_then(|trees| outlines(change.path, language, &trees, is_test));
     let place = Place { is_test };
     let count = |source: &Source<'_>| if is_test { assertions::count(language, source) } else { 0 };
-    let outlines = outlines(change.path, language, (before.text, after.text), is_test);
-    if outlines.is_none() && tree::grammar(change.path, language).is_some() {
-        return Err(Unreadable::Laborious);
-    }
     let in_trees = matches!(language, Language::JavaScript { .. });
     let is_counted = is_test && outlines.is_none() && !in_trees;
     let counts = if is_counted { (count(&before), count(&after)) } else { (0, 0) };
@@ -170,24 +169,24 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
     Ok(Some(Read { sides, directives, outlines, counts: is_counted.then_some(counts) }))
 }
 
-/// The outlines of both sides of a file, where its language is one whose trees are read.
+/// The outlines of both sides of a file, where its language is one whose trees are told in outlines.
 fn outlines<'a>(
     path: &'a RepoPath,
     language: Language,
-    (before, after): (&str, &str),
+    trees: &tree::Sides<'_>,
     is_test: bool,
 ) -> Option<outline::Sides<'a>> {
-    if language == Language::Python {
-        let (before, after) = crate::python::outlines(before, after, is_test)?;
-        return Some(outline::Sides { path, before, after });
-    }
-    let read = |text: &str| match language {
-        Language::Rust => crate::rust::outline(text, is_test),
-        Language::Go => crate::go::outline(text, is_test),
-        Language::Java if path.file_name().ends_with(b".java") => crate::java::outline(text, is_test),
-        _ => None,
+    let each = |read: fn(&tree::Side<'_>, bool) -> Outline| {
+        (read(&trees.before, is_test), read(&trees.after, is_test))
     };
-    Some(outline::Sides { path, before: read(before)?, after: read(after)? })
+    let (before, after) = match language {
+        Language::Python => crate::python::outlines(trees, is_test),
+        Language::Rust => each(crate::rust::outline),
+        Language::Go => each(crate::go::outline),
+        Language::Java => each(crate::java::outline),
+        Language::JavaScript { .. } => return None,
+    };
+    Some(outline::Sides { path, before, after })
 }
 
 /// The test files that lost assertions, where all test files together did.

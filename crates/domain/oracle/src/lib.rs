@@ -24,6 +24,7 @@ mod marker;
 mod outline;
 mod protected;
 mod python;
+mod reading;
 mod runner;
 mod rust;
 mod source;

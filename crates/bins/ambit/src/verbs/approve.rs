@@ -1,3 +1,4 @@
+use ambit_evidence::CredentialForm;
 use ambit_ids::{DurationMs, ProposalId};
 use ambit_orchestrator::{Driver, InboxCommand, RunRef, SignedDecision};
 use ambit_ports::store::StoreError;
@@ -29,7 +30,7 @@ pub(crate) async fn decide(
     }
     let credential = credential(context, &services, &arguments.credential).await?;
     let verdict = if approve { ApprovalVerdict::Approved } else { ApprovalVerdict::Rejected };
-    let (approver, signature) = services
+    let decision = services
         .projects
         .sign_decision(
             &context.scope,
@@ -41,22 +42,26 @@ pub(crate) async fn decide(
         )
         .await
         .map_err(|error| Failure::of(error.code(), &error))?;
-    let decision = SignedDecision {
-        proposal: pending.proposal.clone(),
-        digest: pending.digest,
-        expected_sequence: pending.asked_at,
-        approved: approve,
-        approver: approver.clone(),
-        signature,
-    };
+    let (approver, form) = (decision.approver.clone(), credential.form());
     leave(&services, &run, &pending, decision).await?;
     let taken = wait_until_taken(&services, &run, &pending).await?;
     let state = if taken { "and the run has taken it" } else { "and waits for the run to be driven on" };
     Ok(Answer::new(
-        format!("{} is {} by {approver}, {state}\n", pending.proposal, verdict.as_str()),
-        json!({"proposal": pending.proposal, "decision": verdict.as_str(), "approver": approver, "taken": taken}),
+        format!("{} is {} by {approver}, {state}{}\n", pending.proposal, verdict.as_str(), told(form)),
+        json!({"proposal": pending.proposal, "decision": verdict.as_str(), "approver": approver,
+            "credential": form, "taken": taken}),
     )
     .prose())
+}
+
+/// What is said of a decision that any process of the same user could have made.
+fn told(form: CredentialForm) -> &'static str {
+    match form {
+        CredentialForm::Sealed => "",
+        CredentialForm::Open => {
+            "\nThe credential is open, and the decision says so; `ambit approver seal` seals it with a passphrase."
+        }
+    }
 }
 
 /// Leaves a decision for the run, which takes the first one. The same decision is left once; another one is refused.

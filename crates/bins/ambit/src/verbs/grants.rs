@@ -28,9 +28,10 @@ pub(crate) async fn run(context: &Context) -> Result<Answer, Failure> {
         }
         for grant in &of_plane {
             let ends = grant.ends().map(|ends| format!(", until {ends}")).unwrap_or_default();
+            let kept = grant.credential().map(|kept| format!(", credential {kept}")).unwrap_or_default();
             let _ = writeln!(
                 page,
-                "  {:<16}  {} of {}{ends}",
+                "  {:<16}  {} of {}{ends}{kept}",
                 grant.kind().as_str(),
                 grant.holder(),
                 grant.object()

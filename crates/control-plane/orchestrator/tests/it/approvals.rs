@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ambit_evidence::CredentialForm;
 use ambit_ids::{ApproverId, Digest, DurationMs, Scope};
 use ambit_orchestrator::{InboxCommand, RunRef, SignedDecision};
 use ambit_ports::runtime::Clock as _;
@@ -114,13 +115,14 @@ fn forged_signature(_: &World, mut decision: SignedDecision) -> SignedDecision {
     decision
 }
 
-const FORGERIES: [(&str, Forge); 7] = [
+const FORGERIES: [(&str, Forge); 8] = [
     ("a forged signature", forged_signature),
     ("no signature", |_, it| SignedDecision { signature: String::new(), ..it }),
     ("another digest", |_, it| SignedDecision { digest: Digest::of(b"another"), ..it }),
     ("another question", |_, it| SignedDecision { expected_sequence: it.expected_sequence + 1, ..it }),
     ("another proposal", |_, it| SignedDecision { proposal: "prop_0123456789abcdef".parse().unwrap(), ..it }),
     ("a rejection turned round", |_, it| SignedDecision { approved: !it.approved, ..it }),
+    ("another keeping", |_, it| SignedDecision { credential: Some(CredentialForm::Sealed), ..it }),
     ("an unknown approver", |_, it| SignedDecision { approver: ApproverId::new("eve").unwrap(), ..it }),
 ];
 
@@ -171,14 +173,13 @@ async fn another_key(here: &World, run: &RunRef) -> SignedDecision {
 async fn another_projects_decision(world: &World, scope: &Scope, run: &RunRef) -> SignedDecision {
     let genuine = world.decision(run, true).await;
     let projects = world.projects();
-    let key = world.credential.public_key();
-    projects.register_approver(scope, &world.approver, &key).await.unwrap();
+    let (key, form) = (world.credential.public_key(), world.credential.form());
+    projects.register_approver(scope, &world.approver, &key, form).await.unwrap();
     let (proposal, digest, place) = (&genuine.proposal, genuine.digest, genuine.expected_sequence);
-    let (_, signature) = projects
+    projects
         .sign_decision(scope, proposal, digest, place, genuine.verdict(), &world.credential)
         .await
-        .unwrap();
-    SignedDecision { signature, ..genuine }
+        .unwrap()
 }
 
 // proves E-H03

@@ -7,3 +7,5 @@ mod chain;
 mod golden;
 mod samples;
 mod silenced;
+mod standing;
+mod watched;

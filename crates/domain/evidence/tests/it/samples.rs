@@ -23,16 +23,17 @@ use ambit_run::{
 };
 
 use crate::silenced;
+use crate::watched::watched_events;
 
 pub(crate) fn digest(text: &str) -> Digest {
     Digest::of(text.as_bytes())
 }
 
-fn path(text: &str) -> RepoPath {
+pub(crate) fn path(text: &str) -> RepoPath {
     text.parse().unwrap()
 }
 
-fn pins() -> Pins {
+pub(crate) fn pins() -> Pins {
     Pins {
         scope: ambit_ids::Scope { organization: "acme".parse().unwrap(), project: "shop".parse().unwrap() },
         run: "run_000001".parse().unwrap(),
@@ -63,6 +64,7 @@ fn pins() -> Pins {
             cost: MicroUsd::new(5),
             output: ByteCount::new(65_536),
             processes: 1,
+            reports: false,
             hidden_check: Some("hidden".parse().unwrap()),
         }],
         limits: Limits {
@@ -87,7 +89,7 @@ fn pins() -> Pins {
     }
 }
 
-fn gate_record(ending: Ending) -> GateRecord {
+pub(crate) fn gate_record(ending: Ending) -> GateRecord {
     GateRecord {
         gate: "unit".parse().unwrap(),
         attempt: 1,
@@ -372,12 +374,16 @@ fn guarded_events() -> Vec<Event> {
     ];
     let seen = [
         GateRecord {
-            tests: Some(GateTests { own: Some(tally(3)), base: Some(base) }),
+            tests: Some(GateTests { own: Some(tally(3)), base: Some(base), base_output_bytes: None }),
             objections,
             ..exited()
         },
         GateRecord {
-            tests: Some(GateTests { own: None, base: Some(BaseTests { tests: None, ..base }) }),
+            tests: Some(GateTests {
+                own: None,
+                base: Some(BaseTests { tests: None, ..base }),
+                base_output_bytes: None,
+            }),
             ..exited()
         },
     ];
@@ -397,7 +403,8 @@ fn guarded_events() -> Vec<Event> {
 
 /// One event of every kind.
 pub(crate) fn events() -> Vec<Event> {
-    first_events().into_iter().chain(guarded_events()).chain(silenced::events()).collect()
+    [first_events(), guarded_events(), silenced::events(), watched_events(), crate::standing::events()]
+        .concat()
 }
 
 fn first_events() -> Vec<Event> {
@@ -471,7 +478,11 @@ fn first_events() -> Vec<Event> {
 /// One body of every kind that a project's stream holds.
 pub(crate) fn project_bodies() -> Vec<ProjectBody> {
     vec![
-        ProjectBody::ApproverRegistered { approver: "ada".parse().unwrap(), public_key: "00".repeat(32) },
+        ProjectBody::ApproverRegistered {
+            approver: "ada".parse().unwrap(),
+            public_key: "00".repeat(32),
+            credential: None,
+        },
         ProjectBody::DocumentRegistered {
             document_kind: "Blueprint".to_owned(),
             name: "bp-1".parse().unwrap(),
@@ -514,6 +525,7 @@ pub(crate) fn project_bodies() -> Vec<ProjectBody> {
         ProjectBody::ApproverAdded {
             approver: "bob".parse().unwrap(),
             public_key: "22".repeat(32),
+            credential: None,
             by: "ada".parse().unwrap(),
             signature: "33".repeat(64),
         },
@@ -544,20 +556,27 @@ pub(crate) fn records() -> Vec<Record> {
     let actor = Actor { kind: ActorKind::Human, id: "ada".to_owned() };
     let of_project =
         project_bodies().into_iter().map(|body| (None, actor.clone(), None, Body::Project(Box::new(body))));
-    [of_run(first_events()), of_project.collect(), of_run(guarded_events()), of_run(silenced::events())]
-        .into_iter()
-        .flat_map(|stream| {
-            let mut prev = digest("origin");
-            stream.into_iter().enumerate().map(move |(seq, (run, actor, artifact, body))| {
-                let record = record(run, seq as u64, prev, actor, artifact, body);
-                prev = leaf_hash(ambit_canonical::encode(&record).unwrap().as_bytes());
-                record
-            })
+    [
+        of_run(first_events()),
+        of_project.collect(),
+        of_run(guarded_events()),
+        of_run(silenced::events()),
+        of_run(watched_events()),
+    ]
+    .into_iter()
+    .flat_map(|stream| {
+        let mut prev = digest("origin");
+        stream.into_iter().enumerate().map(move |(seq, (run, actor, artifact, body))| {
+            let record = record(run, seq as u64, prev, actor, artifact, body);
+            prev = leaf_hash(ambit_canonical::encode(&record).unwrap().as_bytes());
+            record
         })
-        .collect()
+    })
+    .chain(crate::standing::records())
+    .collect()
 }
 
-fn record(
+pub(crate) fn record(
     run: Option<ambit_ids::RunId>,
     seq: u64,
     prev: Digest,
@@ -572,6 +591,7 @@ fn record(
         precondition: Precondition {
             tree: run.as_ref().map(|_| digest("tree-0")),
             phase: run.as_ref().map(|_| "editing".to_owned()),
+            project: None,
         },
         run,
         seq,

@@ -10,6 +10,7 @@ use ambit_ports::sandbox::{
     ExecutionObservation, ExportedOutput, FileBatch, FileReceipt, Isolation, LimitEnforcement, Lives,
     ManifestVersion, NamedCommand, OutputCapture, Preview, PreviewGrant, PreviewPolicy, Probe, ProbeFamily,
     ProviderAudit, RevocationReceipt, SandboxError, SandboxLease, SandboxPort, SandboxSpec, SecretDelivery,
+    Watch, Written,
 };
 use ambit_run::StopReason;
 use async_trait::async_trait;
@@ -187,6 +188,11 @@ impl SandboxPort for LookingSandbox {
             peak_memory_bytes: None,
             killed_processes: 0,
             signs: None,
+            written: (!command.watched.0.is_empty()).then(|| Written {
+                watch: Watch::Course,
+                files: Vec::new(),
+                emptied: Vec::new(),
+            }),
             protected: None,
         })
     }
