@@ -47,7 +47,8 @@ impl Code {
             Acts::Line(offset) => {
                 let offset = self.0.floor_char_boundary(offset);
                 let start = self.0[..offset].rfind('\n').map_or(0, |at| at + 1);
-                words(self.0[start..].lines().next().unwrap_or(""))
+                let line = words(self.0[start..].lines().next().unwrap_or(""));
+                if line.is_empty() { self.words(Acts::Next(offset)) } else { line }
             }
             Acts::Next(offset) => {
                 let behind = &self.0[self.0.floor_char_boundary(offset)..];

@@ -156,6 +156,11 @@ fn one_that_stays_with_its_code_is_not_added_and_one_that_moves_to_other_code_is
     assert_eq!(told("app/a.py", silenced, "x = f()\ny = g()  # noqa\n"), ["denied 2 noqa"]);
     assert_eq!(told("app/a.py", silenced, "x = f()  # noqa\ny = g()  # noqa\n"), ["denied 2 noqa"]);
     assert_eq!(told("app/a.py", silenced, "y = g()  # noqa\n"), ["denied 1 noqa"]);
+    // In an element a comment stands between braces, and acts on what follows.
+    let element = "<a>\n{/* @ts-ignore */}\n<B c={1} />\n<D e={2} />\n</a>\n";
+    let moved = "<a>\n<B c={1} />\n{/* @ts-ignore */}\n<D e={2} />\n</a>\n";
+    assert_eq!(told("src/a.tsx", element, element), NOTHING);
+    assert_eq!(told("src/a.tsx", element, moved), ["asks 3 @ts-ignore"]);
     // A line that is much like another one is not it, as long as that one is there.
     let alike = "run(first, now)  # noqa: S608\nrun(second, now)\n";
     let moved = "run(first, now)\nrun(second, now)  # noqa: S608\n";
