@@ -10,11 +10,11 @@ const WORDS: usize = 60;
 /// What a directive acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Acts {
-    /// The file.
+    /// On the file.
     File,
-    /// The line of this offset.
+    /// On the line of this offset.
     Line(usize),
-    /// The first code behind this offset.
+    /// On the first code behind this offset.
     Next(usize),
 }
 
@@ -47,7 +47,8 @@ impl Code {
             Acts::Line(offset) => {
                 let offset = self.0.floor_char_boundary(offset);
                 let start = self.0[..offset].rfind('\n').map_or(0, |at| at + 1);
-                words(self.0[start..].lines().next().unwrap_or(""))
+                let line = words(self.0[start..].lines().next().unwrap_or(""));
+                if line.is_empty() { self.words(Acts::Next(offset)) } else { line }
             }
             Acts::Next(offset) => {
                 let behind = &self.0[self.0.floor_char_boundary(offset)..];
