@@ -141,7 +141,9 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
     };
     let after = Source::read(language, text(change.after)?);
     let grammar = tree::grammar(change.path, language);
-    let trees = grammar.map(|grammar| tree::Sides::of(&grammar, before.text, after.text)).transpose()?;
+    let trees = grammar
+        .map(|grammar| tree::Sides::of(language, &grammar, (before.text, after.text), is_test))
+        .transpose()?;
     if is_test || (may_hold_tests && [before.text, after.text].into_iter().any(speaks_of_tests)) {
         trees.as_ref().map_or(Ok(()), tree::Sides::legible)?;
     }
@@ -177,7 +179,7 @@ fn speaks_of_tests(text: &str) -> bool {
 }
 
 /// The outlines of both sides of a file, where its language is one whose trees are told in outlines.
-fn outlines<'a>(
+pub(crate) fn outlines<'a>(
     path: &'a RepoPath,
     language: Language,
     trees: &tree::Sides<'_>,

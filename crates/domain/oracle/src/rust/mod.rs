@@ -23,7 +23,7 @@ use attribute::Attributes;
 /// The outline of a file.
 pub(crate) fn outline(side: &Side<'_>, is_test_file: bool) -> Outline {
     let mut reader = Reader {
-        text: side.text,
+        text: &side.text,
         first_line: 1,
         outline: Outline::default(),
         helpers: BTreeSet::new(),
