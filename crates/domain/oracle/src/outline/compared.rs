@@ -7,7 +7,7 @@ use ambit_policy::{Fact, FactKind, Side, Weakening};
 
 use super::check::{Check, Obstacle};
 use super::pairing::{self, Pairing, pair};
-use super::table::{Table, is_in_a_pattern};
+use super::table::{self, Table, is_in_a_pattern};
 use super::weaker::weaker;
 use super::{Case, Finding, Outline, Told, Unit};
 
@@ -265,6 +265,10 @@ impl<'a> Comparison<'a> {
         let mut gained: Vec<&Case> = gained;
         let mut left = Vec::new();
         for case in lost {
+            if let Some(place) = gained.iter().position(|other| table::is_same_row(case, other)) {
+                gained.remove(place);
+                continue;
+            }
             match gained.iter().position(|other| is_other_value_of(case, other)) {
                 Some(place) => {
                     let other = gained.remove(place);

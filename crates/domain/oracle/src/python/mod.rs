@@ -36,6 +36,7 @@ pub(crate) fn outlines(trees: &Sides<'_>, is_test_file: bool) -> (Outline, Outli
     after.awaited = awaited;
     before.read();
     after.read();
+    after.functions.extend(trees.left_out.iter().cloned());
     tenancy::forget_what_went_with_its_function(&mut before.outline, &after.functions);
     (before.outline, after.outline)
 }
@@ -78,7 +79,7 @@ impl<'t> Reading<'t> for Reader<'t> {
 impl<'t> Reader<'t> {
     fn new(side: &'t Side<'t>, is_test_file: bool) -> Self {
         Self {
-            text: side.text,
+            text: &side.text,
             tree: &side.tree,
             is_test_file,
             outline: Outline::default(),
