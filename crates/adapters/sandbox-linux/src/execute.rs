@@ -144,6 +144,7 @@ async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<Executio
         peak_memory_bytes: None,
         killed_processes: 0,
         signs: None,
+        written: None,
         protected: None,
     })
 }
@@ -370,6 +371,10 @@ async fn observe(
         }
         None => Outputs::unreadable(&command.outputs),
     };
+    let written = match ended {
+        Some(_) => ambit_outputs::written(sandbox, &command.watched).await?,
+        None => None,
+    };
     let (stdout, stderr) = tokio::try_join!(stdout.capture.finish(), stderr.capture.finish())?;
     let wall = ended.map_or(started.elapsed(), |ended| Duration::from_micros(ended.wall_us));
     let millis =
@@ -388,6 +393,7 @@ async fn observe(
         peak_memory_bytes: after.peak_memory_bytes.map(ByteCount::new),
         killed_processes: ended.map_or(0, |ended| ended.killed),
         signs,
+        written,
         protected: None,
     })
 }

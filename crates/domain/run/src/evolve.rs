@@ -236,7 +236,13 @@ fn decide(open: &mut Open, decided: &CallDecided, position: u64) {
 /// What a call used up. What did not happen, or not provably, is charged as if it had.
 fn settle_call(mut dossier: Dossier, flight: &InFlight, observation: &Observation) -> Dossier {
     let used = match observation {
-        Observation::GateFinished(record) => Amounts { output: record.output, ..flight.reserved },
+        Observation::GateFinished(record) => {
+            let beside = record.tests.and_then(|tests| tests.base_output_bytes);
+            let output = Amounts { output: record.output, ..Amounts::default() }
+                .and(&Amounts { output: beside.unwrap_or_default(), ..Amounts::default() })
+                .output;
+            Amounts { output, ..flight.reserved }
+        }
         _ => flight.reserved,
     };
     dossier.ledger = dossier.ledger.settle(&flight.reserved, &used);

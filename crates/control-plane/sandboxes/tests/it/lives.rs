@@ -1,7 +1,9 @@
 use std::sync::Arc;
 
 use ambit_blueprint::{Document, builtin};
-use ambit_ids::{ByteCount, Digest, DurationMs, ExecutionLimits, ReceiptId, RunId, Scope, VolumeMount};
+use ambit_ids::{
+    ByteCount, Digest, DurationMs, ExecutionLimits, PathSet, ReceiptId, RunId, Scope, VolumeMount,
+};
 use ambit_ports::AbortHandle;
 use ambit_ports::blobs::BlobStore as _;
 use ambit_ports::sandbox::{
@@ -105,6 +107,7 @@ fn command(tree: Digest, number: u32) -> NamedCommand {
         limits: LIMITS,
         volumes: Vec::new(),
         outputs: Vec::new(),
+        watched: PathSet::default(),
         tap: None,
     }
 }

@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use ambit_gates::Ending;
 use ambit_ids::{
-    ByteCount, Digest, DurationMs, EffectKey, ExecutionLimits, GateId, OrganizationId, ProjectId, RepoPath,
-    RunId, Scope, VolumeMount,
+    ByteCount, Digest, DurationMs, EffectKey, ExecutionLimits, GateId, OrganizationId, PathSet, ProjectId,
+    RepoPath, RunId, Scope, VolumeMount,
 };
 use ambit_ports::blobs::BlobStore as _;
 use ambit_ports::sandbox::{
@@ -169,6 +169,7 @@ impl Bench {
             limits: ROOMY,
             volumes: Vec::new(),
             outputs: Vec::new(),
+            watched: PathSet::default(),
             tap: None,
         }
     }

@@ -219,7 +219,7 @@ fn obey(
             }
             // The command had ended already when this was sent.
             Request::Stop => {}
-            Request::Open(path) => ready.open(control, path)?,
+            Request::Open { written, path } => ready.open(control, written, path)?,
             Request::Finish => match ready.finish() {
                 Ok(()) => socket::send(control, &Response::Finished, &[])?,
                 // The next command must not find what could not be taken away.
@@ -358,8 +358,9 @@ impl Ready<'_> {
         Ok((ended, Some((launcher, supervised.questions))))
     }
 
-    fn open(&self, control: BorrowedFd<'_>, path: &CStr) -> Result<(), Errno> {
-        let opened = self.mounted.as_ref().ok_or(Errno::NOENT).and_then(|mounted| mounted.open(path));
+    fn open(&self, control: BorrowedFd<'_>, written: bool, path: &CStr) -> Result<(), Errno> {
+        let opened =
+            self.mounted.as_ref().ok_or(Errno::NOENT).and_then(|mounted| mounted.open(written, path));
         match opened {
             Ok(file) => socket::send(control, &Response::Opened, &[file.as_fd()]),
             Err(errno) => socket::send(control, &Response::Unopened { errno: errno.raw_os_error() }, &[]),
