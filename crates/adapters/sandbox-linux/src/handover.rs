@@ -85,7 +85,7 @@ impl Handover {
         let request = Request::Execute(command);
         let beside = [stdout_far.as_fd(), stderr_far.as_fd()];
         // To the launcher itself where it stands ready: the guest hears of it while that becomes the command.
-        let door = turn.door(&sandbox.guest, &volumes);
+        let door = turn.door(&volumes, || sandbox.guest.receive_now());
         let hand = |door: OwnedFd| send_now(door.as_fd(), &request, self.variable_bytes(), &beside);
         let sent = if door.is_some_and(|door| hand(door).is_ok()) {
             let known =

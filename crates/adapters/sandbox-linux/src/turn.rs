@@ -3,9 +3,8 @@
 use std::os::fd::OwnedFd;
 
 use ambit_control_groups::{GroupLimits, Usage};
+use ambit_sandbox_guest::socket::Descriptors;
 use ambit_sandbox_guest::wire::{Response, Volumes};
-
-use crate::guest::Guest;
 
 /// How many hints are given without their answers being read: far fewer than a socket holds.
 const HINTS: u32 = 16;
@@ -61,13 +60,74 @@ impl Turn {
         self.door = Some(door);
     }
 
-    /// The launcher that stands ready for these volumes, where the guest has told of it by now. Nobody has it afterwards.
-    pub(crate) fn door(&mut self, guest: &Guest, volumes: &Volumes) -> Option<OwnedFd> {
+    /// The launcher that stands ready for these volumes, where the guest has told of it by now; `answer` is what it said next.
+    /// Nobody has it afterwards.
+    pub(crate) fn door(
+        &mut self,
+        volumes: &Volumes,
+        mut answer: impl FnMut() -> Option<(Response, Descriptors)>,
+    ) -> Option<OwnedFd> {
         while self.hinted > 0 {
-            let (response, [door, ..]) = guest.receive_now()?;
+            let (response, [door, ..]) = answer()?;
             self.hinted -= 1;
             self.door = door.filter(|_| matches!(response, Response::Prepared { .. }));
         }
         self.door.take().filter(|_| self.asked.as_ref() == Some(volumes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd as _;
+
+    use ambit_sandbox_guest::wire::{Failed, Sizes, TREE_NAME_BYTES};
+
+    use super::*;
+
+    const SIZES: Sizes = Sizes { disk_bytes: 4096, disk_files: 1 };
+    const ONE: Volumes = Volumes { tree: [b'1'; TREE_NAME_BYTES], sizes: SIZES, declared: 0 };
+    const OTHER: Volumes = Volumes { declared: 1, ..ONE };
+
+    fn door() -> OwnedFd {
+        std::fs::File::open("/dev/null").unwrap().into()
+    }
+
+    fn prepared(door: OwnedFd) -> Option<(Response, Descriptors)> {
+        let mut beside = Descriptors::default();
+        beside[0] = Some(door);
+        Some((Response::Prepared { copied: false }, beside))
+    }
+
+    #[test]
+    fn a_launcher_is_known_once_the_last_hint_is_answered_and_has_one_command() {
+        let mut turn = Turn::default();
+        assert!(turn.may_hint(OTHER) && turn.may_hint(ONE));
+        let (first, last) = (door(), door());
+        let number = last.as_raw_fd();
+        let mut answers = vec![prepared(first), None, prepared(last)].into_iter();
+        assert!(turn.door(&ONE, || answers.next().unwrap()).is_none(), "the last hint is not answered yet");
+        let known = turn.door(&ONE, || answers.next().unwrap());
+        assert_eq!(known.map(|door| door.as_raw_fd()), Some(number));
+        assert!(turn.door(&ONE, || None).is_none());
+    }
+
+    #[test]
+    fn a_launcher_is_not_taken_for_one_on_other_volumes_or_of_an_earlier_command() {
+        let mut turn = Turn::default();
+        turn.stands_ready(ONE, door());
+        assert!(turn.door(&OTHER, || None).is_none());
+        turn.stands_ready(ONE, door());
+        turn.begin_anew(ONE);
+        assert!(turn.door(&ONE, || None).is_none());
+        let failed = Failed { step: ambit_sandbox_guest::Step::Workspace, errno: 5 };
+        assert!(turn.door(&ONE, || Some((Response::Failed(failed), Descriptors::default()))).is_none());
+        turn.stands_ready(ONE, door());
+        assert!(turn.door(&ONE, || None).is_some());
+    }
+
+    #[test]
+    fn so_many_hints_are_given_and_no_more() {
+        let mut turn = Turn::default();
+        assert_eq!((0..2 * HINTS).filter(|_| turn.may_hint(ONE)).count(), HINTS as usize);
     }
 }
