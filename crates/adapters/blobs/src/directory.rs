@@ -1,5 +1,3 @@
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -13,7 +11,7 @@ use crate::batch::DirectoryBatch;
 use crate::disk::{blocking, failed, refused};
 use crate::incoming::{Home, Incoming, is_stored};
 use crate::layout::{BlobName, Found, Layout};
-use crate::many::get_many;
+use crate::read::{get, get_many};
 use crate::root::{OpenBlobsError, Root};
 use crate::stale::remove_stale;
 use crate::writer::DirectoryWriter;
@@ -88,28 +86,4 @@ fn put(layout: Arc<Layout>, scope: &Scope, bytes: &[u8]) -> Result<Digest, BlobE
     incoming.append(bytes).map_err(refused)?;
     let (digest, _) = incoming.publish()?;
     Ok(digest)
-}
-
-pub(crate) fn get(
-    layout: &Layout,
-    scope: &Scope,
-    digest: Digest,
-    limit: ByteCount,
-) -> Result<Content, BlobError> {
-    let (file, size_bytes) = match layout.open(scope, &BlobName::of(digest)).map_err(failed)? {
-        Found::File(file, size_bytes) => (File::from(file), size_bytes),
-        Found::Nothing => return Err(BlobError::NotFound(digest)),
-        Found::Other => return Err(BlobError::Corrupt(digest)),
-    };
-    if size_bytes > limit.get() {
-        return Err(BlobError::TooLarge { digest, found: ByteCount::new(size_bytes), limit });
-    }
-    let mut bytes = Vec::new();
-    let room = usize::try_from(size_bytes).map_err(|_| io::ErrorKind::OutOfMemory);
-    room.and_then(|room| bytes.try_reserve_exact(room).map_err(|_| io::ErrorKind::OutOfMemory))
-        .map_err(|kind| BlobError::Io(kind.into()))?;
-    // Bounded, since the file may grow under a tamperer's hands.
-    file.take(size_bytes).read_to_end(&mut bytes).map_err(refused)?;
-    let content = Content::of(bytes);
-    if content.digest() == digest { Ok(content) } else { Err(BlobError::Corrupt(digest)) }
 }

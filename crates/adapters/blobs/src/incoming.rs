@@ -2,25 +2,19 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use ambit_ids::{Digest, Scope};
 use ambit_ports::blobs::BlobError;
-use rustix::fs::{
-    AtFlags, FlockOperation, Mode, OFlags, RenameFlags, flock, fsync, openat, renameat_with, unlinkat,
-};
+use rustix::fs::{AtFlags, FlockOperation, RenameFlags, flock, fsync, renameat_with, unlinkat};
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
 use crate::disk::failed;
+use crate::fresh::{new_file, new_name};
 use crate::layout::{BlobName, Found, Layout, look};
 use crate::room::Room;
 use crate::staging::Staging;
 use crate::wave::Waiting;
-
-/// Counts the files of this process.
-static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// Where a blob waits for its name, and how it gets it.
 pub(crate) enum Home {
@@ -48,12 +42,6 @@ impl Home {
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         Ok((file, name))
     }
-}
-
-/// A file that is not there yet, for its owner alone.
-pub(crate) fn new_file(directory: &OwnedFd, name: &str) -> Result<File, Errno> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?.into())
 }
 
 /// A blob that has no name yet. Dropping it leaves nothing behind.
@@ -120,13 +108,6 @@ impl Drop for Incoming {
             let _ = unlinkat(self.home.directory(), &self.name, AtFlags::empty());
         }
     }
-}
-
-/// A name that nothing else in the directory had or will have.
-pub(crate) fn new_name() -> String {
-    // With the time, since the number of a process comes back: a name that did could be removed as stale.
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-    format!("{}-{since}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Whether a blob is stored already. It then is durable, too, whoever stored it.

@@ -22,9 +22,10 @@
 mod batch;
 mod directory;
 mod disk;
+mod fresh;
 mod incoming;
 mod layout;
-mod many;
+mod read;
 mod room;
 mod root;
 mod staging;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::{AtFlags, FlockOperation, Mode, flock, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
-use crate::incoming::{new_file, new_name};
+use crate::fresh::{new_file, new_name};
 use crate::layout::Layout;
 use crate::root::TO_DIRECTORY;
 use crate::stale::remove_files;

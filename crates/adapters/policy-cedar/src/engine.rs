@@ -1,13 +1,15 @@
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
-use ambit_blueprint::{Explanation, RuleExample, ToolRule, check_examples, check_rules};
+use ambit_blueprint::{Explanation, RuleExample, ToolRule, as_meant, check_examples, check_rules};
 use ambit_ids::{Digest, RuleId};
-use ambit_policy::{Answer, Decision, DenialKind, EngineVersion, FactKind, Request, Verdict, combine};
+use ambit_policy::{Decision, DenialKind, EngineVersion, FactKind, Request, Verdict};
 use ambit_ports::policy::PolicyEngine;
-use cedar_policy::{Authorizer, EntityUid, PolicyId, PolicySet};
+use cedar_policy::{EntityUid, PolicySet};
 
-use crate::ground::{Ground, ground};
+use crate::ground::Ground;
 use crate::law::Law;
+use crate::laws::Laws;
 use crate::question::{Question, kinds_of};
 use crate::refusal::CedarError;
 use crate::sample::request_of;
@@ -31,6 +33,17 @@ const OUTSIDE_OF_CEDAR: [(&str, &str); 2] = [
     ),
 ];
 
+static GROUND: LazyLock<Result<Ground, CedarError>> = LazyLock::new(|| {
+    let ground = Ground::build()?;
+    self_test::of_ground(&ground)?;
+    Ok(ground)
+});
+
+/// The one ground of the process, which passed its self-test.
+fn ground() -> Result<&'static Ground, CedarError> {
+    GROUND.as_ref().map_err(Clone::clone)
+}
+
 /// Decides by the rules of one bundle, through Cedar.
 #[derive(Debug)]
 pub struct CedarEngine {
@@ -44,41 +57,6 @@ pub struct CedarEngine {
     standing: PolicySet,
 }
 
-/// The laws by the names of their policies.
-#[derive(Debug)]
-pub(crate) struct Laws(HashMap<PolicyId, Law>);
-
-impl Laws {
-    pub(crate) fn new(laws: &[Law]) -> Self {
-        Self(laws.iter().map(|law| (law.policy.id().clone(), law.clone())).collect())
-    }
-
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn get(&self, id: &RuleId) -> Option<&Law> {
-        self.0.get(&PolicyId::new(id.as_str()))
-    }
-
-    /// Asks Cedar. `None` where an evaluation failed, or where Cedar's answer and the determining policies differ.
-    pub(crate) fn ask(&self, policies: &PolicySet, question: &Question) -> Option<(Verdict, Vec<RuleId>)> {
-        let response = Authorizer::new().is_authorized(&question.request, policies, &question.entities);
-        if response.diagnostics().errors().next().is_some() {
-            return None;
-        }
-        let determining: Option<Vec<&Law>> =
-            response.diagnostics().reason().map(|policy| self.0.get(policy)).collect();
-        let mut answers: Vec<(RuleId, Answer)> =
-            determining?.into_iter().map(|law| (law.id.clone(), law.answer)).collect();
-        // Cedar tells its reasons in no order; which of two approvals is asked for first must not depend on it.
-        answers.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let (verdict, rules) = combine(&answers);
-        let allowed = response.decision() == cedar_policy::Decision::Allow;
-        (allowed == (verdict == Verdict::Allow)).then_some((verdict, rules))
-    }
-}
-
 impl CedarEngine {
     /// An engine for the rules of the policy set whose digest is `policy`.
     ///
@@ -89,7 +67,7 @@ impl CedarEngine {
         let ground = ground()?;
         check_rules(rules)?;
         let mut laws = ground.standing.clone();
-        for rule in rules {
+        for rule in &as_meant(rules) {
             laws.push(Law::of_rule(rule)?);
         }
         let whole =
@@ -107,7 +85,7 @@ impl CedarEngine {
             Ok(request) => engine.answer(&request).unwrap_or_else(|| outside(EVALUATION)),
             Err(_) => outside(EVALUATION),
         })?;
-        self_test::of_engine(&engine)?;
+        self_test::of_engine(policy, &engine)?;
         Ok(engine)
     }
 
@@ -163,11 +141,6 @@ impl CedarEngine {
     #[must_use]
     pub fn policies(&self) -> usize {
         self.laws.len()
-    }
-
-    /// The digest of the policy set that the engine decides by.
-    pub(crate) const fn policy(&self) -> Digest {
-        self.policy
     }
 
     fn explanation(&self, id: &RuleId) -> Option<Explanation> {

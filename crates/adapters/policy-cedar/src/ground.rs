@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use ambit_policy::{Capability, FactKind, ToolName};
 use cedar_policy::{
@@ -10,7 +9,6 @@ use cedar_policy::{
 use crate::law::Law;
 use crate::refusal::CedarError;
 use crate::schema::schema_text;
-use crate::self_test;
 use crate::standing::standing_text;
 
 /// What no bundle changes: the schema, the names of the vocabularies in it, and the policies around every bundle.
@@ -34,23 +32,12 @@ pub(crate) struct Types {
     pub(crate) action: EntityTypeName,
 }
 
-static GROUND: LazyLock<Result<Ground, CedarError>> = LazyLock::new(|| {
-    let ground = Ground::build()?;
-    self_test::of_ground(&ground)?;
-    Ok(ground)
-});
-
-/// The one ground of the process, which passed its self-test.
-pub(crate) fn ground() -> Result<&'static Ground, CedarError> {
-    GROUND.as_ref().map_err(Clone::clone)
-}
-
 pub(crate) fn uid(kind: &EntityTypeName, id: &str) -> EntityUid {
     EntityUid::from_type_name_and_id(kind.clone(), EntityId::new(id))
 }
 
 impl Ground {
-    fn build() -> Result<Self, CedarError> {
+    pub(crate) fn build() -> Result<Self, CedarError> {
         let (schema, _warnings) =
             Schema::from_cedarschema_str(&schema_text()).map_err(|error| CedarError::unusable(&error))?;
         let kind = |name: &str| name.parse::<EntityTypeName>().map_err(|error| CedarError::unusable(&error));

@@ -16,6 +16,7 @@ mod difference;
 mod engine;
 mod ground;
 mod law;
+mod laws;
 mod question;
 mod refusal;
 mod sample;

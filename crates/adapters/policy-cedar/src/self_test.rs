@@ -3,12 +3,12 @@
 use ambit_blueprint::{ExpectedVerdict, RuleCondition, RuleExample};
 use ambit_ids::{Digest, ProjectId};
 use ambit_policy::{Capability, Fact, Request, ToolName, Verdict};
-use ambit_ports::policy::PolicyEngine as _;
+use ambit_ports::policy::PolicyEngine;
 use cedar_policy::{EntityUid, Policy, PolicyId, PolicySet};
 
-use crate::engine::{CedarEngine, Laws};
 use crate::ground::{Ground, uid};
 use crate::law::Law;
+use crate::laws::Laws;
 use crate::question::{Question, kinds_of};
 use crate::refusal::CedarError;
 use crate::sample::request_of;
@@ -47,8 +47,7 @@ pub(crate) fn of_ground(ground: &Ground) -> Result<(), CedarError> {
 }
 
 /// What every bundle denies, for each tool, and what no bundle lets a run ask for.
-pub(crate) fn of_engine(engine: &CedarEngine) -> Result<(), CedarError> {
-    let policy = engine.policy();
+pub(crate) fn of_engine(policy: Digest, engine: &dyn PolicyEngine) -> Result<(), CedarError> {
     let other = ProjectId::new("another").map_err(|error| CedarError::unusable(&error))?;
     let facts =
         [Fact::Unclassified { why: "the self-test".to_owned() }, Fact::ForeignProject { project: other }];
@@ -78,7 +77,7 @@ fn call(
     request_of(policy, &example).map_err(|error| CedarError::unusable(&error))
 }
 
-fn denies(engine: &CedarEngine, request: &Request) -> bool {
+fn denies(engine: &dyn PolicyEngine, request: &Request) -> bool {
     matches!(engine.decide(request).verdict, Verdict::Deny(_))
 }
 

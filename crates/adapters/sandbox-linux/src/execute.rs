@@ -77,6 +77,7 @@ pub(crate) async fn execute(
         cpu_before_us: before.cpu_us,
     };
     let ended = running.watch(&mut abort).await?;
+    sandbox.has_begun();
     let mut after = sandbox.gauges.usage();
     turn.counted = Some(after);
     after.peak_memory_bytes = after.peak_memory_bytes.filter(|_| has_own_peak);

@@ -6,14 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ambit_control_groups::{Gauges, GroupLimits, Usage};
-use ambit_ids::{ByteCount, Digest, ExecutionLimits, VolumeMount};
+use ambit_ids::{BackendId, ByteCount, Digest, ExecutionLimits, LeaseId, VolumeMount};
 use ambit_ports::blobs::BlobStore;
-use ambit_ports::sandbox::{FileBatch, FileReceipt, Fixture, LimitEnforcement, SandboxError, SandboxLease};
+use ambit_ports::sandbox::{
+    FileBatch, FileReceipt, Fixture, LimitEnforcement, SandboxError, SandboxLease, SandboxSpec,
+};
 use ambit_sandbox_guest::wire::{Request, Response, Sizes, TREE_NAME_BYTES, Volumes};
 use ambit_staging::{Fresh, Stage, batch_digest};
 
 use crate::guest::Guest;
-use crate::home::{Home, Record};
+use crate::home::Home;
+use crate::pool::Beginning;
 use crate::slot::{Prepared, Slot};
 use crate::trees::{Held, Trees};
 
@@ -44,6 +47,8 @@ pub(crate) struct Sandbox {
     /// Those that leases share.
     shared: Arc<Trees>,
     stopped: AtomicBool,
+    /// Until its first command has ended.
+    pub(crate) beginning: Mutex<Option<Beginning>>,
 }
 
 /// A tree that was brought.
@@ -77,9 +82,9 @@ pub(crate) struct Turn {
 /// What a sandbox is made of, beside its slot.
 #[derive(Clone)]
 pub(crate) struct Making<'a> {
-    pub(crate) lease: SandboxLease,
-    pub(crate) limits: ExecutionLimits,
-    pub(crate) fixtures: &'a [Fixture],
+    pub(crate) lease: LeaseId,
+    pub(crate) backend: &'a BackendId,
+    pub(crate) spec: &'a SandboxSpec,
     pub(crate) blobs: Arc<dyn BlobStore>,
     pub(crate) home: Home,
     pub(crate) enforced: LimitEnforcement,
@@ -111,17 +116,20 @@ impl Sandbox {
         slot: Slot,
         proof: Option<u64>,
     ) -> Result<Self, SandboxError> {
-        let Making { lease, limits, fixtures, blobs, home, enforced, shared } = making;
-        let Slot { guest, share, volumes, applied, tree, .. } = slot;
-        let record = Record {
-            incarnation: lease.incarnation.clone(),
-            process: guest.identity.clone(),
-            group: guest.group.clone(),
+        let Making { lease, backend, spec, blobs, home, enforced, shared } = making;
+        let Slot { guest, incarnation, share, volumes, applied, tree, .. } = slot;
+        home.take_over(share).map_err(SandboxError::during("taking a sandbox over"))?;
+        let lease = SandboxLease {
+            lease,
+            incarnation,
+            backend: backend.clone(),
+            run: spec.run.clone(),
+            scope: spec.scope.clone(),
+            image: spec.image,
         };
-        home.take_over(share, &record).map_err(SandboxError::during("taking a sandbox over"))?;
         let sandbox = Self {
             lease,
-            limits,
+            limits: spec.limits,
             mounts: volumes,
             blobs,
             home,
@@ -135,8 +143,9 @@ impl Sandbox {
             is_learned: AtomicBool::new(false),
             was_foreseen: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
+            beginning: Mutex::default(),
         };
-        match sandbox.move_in(fixtures, proof).await {
+        match sandbox.move_in(&spec.fixtures, proof).await {
             Ok(()) => Ok(sandbox),
             Err(error) => {
                 let _ = sandbox.home.remove();
@@ -376,6 +385,11 @@ impl Sandbox {
     /// Marks it as stopped on purpose.
     pub(crate) fn mark_stopped(&self) {
         self.stopped.store(true, Ordering::Release);
+    }
+
+    /// Its first command has ended.
+    pub(crate) fn has_begun(&self) {
+        drop(self.beginning.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
     /// Whether it was stopped on purpose.

@@ -121,3 +121,8 @@ pub(crate) fn refused(file: &Path, error: ModelAgentError) -> Failure {
         }
     }
 }
+
+/// What a run is pinned to of its agent.
+pub(crate) fn pin(agent: &dyn Agent) -> AgentPin {
+    AgentPin { id: agent.id().clone(), definition: agent.definition(), turn_quote: agent.turn_quote() }
+}

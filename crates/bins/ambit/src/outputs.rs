@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ambit_ids::GateId;
+use ambit_ids::{ByteCount, GateId};
 use ambit_orchestrator::RunRef;
 use ambit_ports::sandbox::{ExecutionObservation, ExportedOutput, OutputRefusal, RefusedOutput};
 use ambit_run::{Dossier, GateRecord};
@@ -10,7 +10,9 @@ use serde::Serialize;
 
 use crate::compose::Services;
 use crate::terminal::counted;
-use crate::verbs::gate::OBSERVATION_LIMIT;
+
+/// The largest record of an execution.
+pub(crate) const OBSERVATION_LIMIT: ByteCount = ByteCount::new(4 << 20);
 
 /// The most outputs of a kind that a page tells of one execution.
 const TOLD: usize = 10;

@@ -1,11 +1,14 @@
 //! Whether the tree of a test file tells what the file says.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use ambit_ids::RepoPath;
 use tree_sitter::{Language as Grammar, ParseOptions, ParseState, Parser, Tree};
 
 use crate::change::Unreadable;
+use crate::narrow::{Narrowed, narrowed};
 use crate::source::Language;
 
 /// How deep a tree is followed by those who read it.
@@ -24,26 +27,86 @@ struct Shape {
     depth: usize,
 }
 
-/// Whether the side after can be read as far as the one before could. What a grammar does not know, and what nobody
-/// follows, stays where it is; a patch may bring no more of it, since a test could lie in there.
-///
-/// # Errors
-/// [`Unreadable`] where it does.
-pub(crate) fn legible(
-    path: &RepoPath,
-    language: Language,
-    (before, after): (&str, &str),
-) -> Result<(), Unreadable> {
-    let Some(grammar) = grammar(path, language) else { return Ok(()) };
-    let after = shape(&grammar, after).ok_or(Unreadable::Laborious)?;
-    if after.errors == 0 && after.depth <= DEPTH {
-        return Ok(());
+/// One side of a file with its tree, which is made once for all who read it.
+#[derive(Debug)]
+pub(crate) struct Side<'t> {
+    pub(crate) text: Cow<'t, str>,
+    pub(crate) tree: Tree,
+}
+
+/// Both sides of a file.
+#[derive(Debug)]
+pub(crate) struct Sides<'t> {
+    pub(crate) before: Side<'t>,
+    pub(crate) after: Side<'t>,
+    /// Functions that both sides have and that are left out of them.
+    pub(crate) left_out: BTreeSet<String>,
+}
+
+impl<'t> Side<'t> {
+    fn of(grammar: &Grammar, text: &'t str) -> Result<Self, Unreadable> {
+        let tree = parsed(grammar, text).ok_or(Unreadable::Laborious)?;
+        Ok(Self { text: text.into(), tree })
     }
-    let before = shape(&grammar, before).unwrap_or_default();
-    if after.errors > before.errors {
-        return Err(Unreadable::Syntax);
+}
+
+impl<'t> Sides<'t> {
+    /// Both sides as the grammar of their language reads them, without what is the same on both.
+    ///
+    /// # Errors
+    /// [`Unreadable`] where a parser would be kept busy.
+    pub(crate) fn of(
+        language: Language,
+        grammar: &Grammar,
+        (before, after): (&'t str, &'t str),
+        is_test: bool,
+    ) -> Result<Self, Unreadable> {
+        let after = Side::of(grammar, after)?;
+        let narrowed = narrowed(language, (before, &after.text), &after.tree, is_test);
+        match narrowed.and_then(|narrowed| Self::without_the_same(grammar, narrowed)) {
+            Some(sides) => Ok(sides),
+            None => Ok(Self { before: Side::of(grammar, before)?, after, left_out: BTreeSet::new() }),
+        }
     }
-    if after.depth > DEPTH.max(before.depth) { Err(Unreadable::Nested) } else { Ok(()) }
+
+    /// Both sides, the whole of them.
+    #[cfg(test)]
+    pub(crate) fn whole(grammar: &Grammar, before: &'t str, after: &'t str) -> Result<Self, Unreadable> {
+        let (before, after) = (Side::of(grammar, before)?, Side::of(grammar, after)?);
+        Ok(Self { before, after, left_out: BTreeSet::new() })
+    }
+
+    /// Both sides without what is the same. `None` where that would be read in another way than the whole is.
+    fn without_the_same(grammar: &Grammar, narrowed: Narrowed) -> Option<Self> {
+        let before = parsed(grammar, &narrowed.before.text)?;
+        let after = parsed(grammar, &narrowed.after.text)?;
+        if !narrowed.is_sound(&before, &after) || measured(&after).depth > DEPTH {
+            return None;
+        }
+        let side = |text: String, tree| Side { text: text.into(), tree };
+        Some(Self {
+            before: side(narrowed.before.text, before),
+            after: side(narrowed.after.text, after),
+            left_out: narrowed.functions,
+        })
+    }
+
+    /// Whether the side after can be read as far as the one before could. What a grammar does not know, and what nobody
+    /// follows, stays where it is; a patch may bring no more of it, since a test could lie in there.
+    ///
+    /// # Errors
+    /// [`Unreadable`] where it does.
+    pub(crate) fn legible(&self) -> Result<(), Unreadable> {
+        let after = measured(&self.after.tree);
+        if after.errors == 0 && after.depth <= DEPTH {
+            return Ok(());
+        }
+        let before = measured(&self.before.tree);
+        if after.errors > before.errors {
+            return Err(Unreadable::Syntax);
+        }
+        if after.depth > DEPTH.max(before.depth) { Err(Unreadable::Nested) } else { Ok(()) }
+    }
 }
 
 /// The grammar of a file whose outline is read from its tree.
@@ -55,11 +118,6 @@ pub(crate) fn grammar(path: &RepoPath, language: Language) -> Option<Grammar> {
         Language::Java if path.file_name().ends_with(b".java") => Some(tree_sitter_java::LANGUAGE.into()),
         Language::Java | Language::JavaScript { .. } => None,
     }
-}
-
-/// The shape of the tree of a text. `None` where there is no tree.
-fn shape(grammar: &Grammar, text: &str) -> Option<Shape> {
-    parsed(grammar, text).map(|tree| measured(&tree))
 }
 
 /// The tree of a text. `None` where the parser would be kept busy for longer than its length allows.

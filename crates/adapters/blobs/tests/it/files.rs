@@ -42,7 +42,7 @@ async fn everything_is_private() {
 }
 
 // proves E-M08
-// break crates/adapters/blobs/src/directory.rs: `if content.digest() == digest { Ok(content) }` -> `if content.bytes().len() as u64 == size_bytes { Ok(content) }`
+// break crates/adapters/blobs/src/read.rs: `if content.digest() == digest { Ok(content) }` -> `if content.bytes().len() as u64 == size_bytes { Ok(content) }`
 #[tokio::test]
 async fn altered_bytes_are_never_handed_out() {
     let place = Place::new();

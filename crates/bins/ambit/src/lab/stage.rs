@@ -15,7 +15,7 @@ use ambit_sandboxes::unmet;
 
 use ambit_verify_trace::Verdict;
 
-use crate::agent::agent;
+use crate::agent::{agent, pin};
 use crate::cli::LabArgs;
 use crate::compose::Services;
 use crate::context::Context;
@@ -24,7 +24,7 @@ use crate::home::Home;
 use crate::input_file::read_document;
 use crate::lab::example::EXAMPLE;
 use crate::story::Story;
-use crate::verbs::begin::{begin, pin, tool_rules};
+use crate::verbs::begin::{begin, tool_rules};
 use crate::verbs::blueprint::digest_of;
 use crate::verbs::doctor::profiles;
 use crate::verbs::image::search_path;
@@ -295,7 +295,8 @@ async fn documents(services: &Services, scope: &Scope, example: &Path) -> Result
     let failed = |error: ambit_projects::ProjectError| Failure::of(error.code(), &error);
     let credential = ApproverCredential::generate(services.entropy.as_ref());
     let approver = ApproverId::new("lab-approver").map_err(|error| Failure::of("LAB_NAME", &error))?;
-    services.projects.register_approver(scope, &approver, &credential.public_key()).await.map_err(failed)?;
+    let (key, form) = (credential.public_key(), credential.form());
+    services.projects.register_approver(scope, &approver, &key, form).await.map_err(failed)?;
     let blueprint: Blueprint = read_document(&example.join("ambit/bp-1.yaml"), Blueprint::parse)?;
     let digest = services.projects.approve(scope, &blueprint, &credential).await.map_err(failed)?;
     let approved = Chosen { blueprint: blueprint.metadata.name, digest };

@@ -15,7 +15,7 @@ use ambit_run::{Dossier, GateRecord, State};
 
 use crate::compose::Services;
 use crate::failure::Failure;
-use crate::verbs::gate::OBSERVATION_LIMIT;
+use crate::outputs::OBSERVATION_LIMIT;
 
 /// The canonical difference from a run's base to its newest tree.
 pub(crate) async fn changes(services: &Services, run: &RunRef, dossier: &Dossier) -> Result<Diff, Failure> {

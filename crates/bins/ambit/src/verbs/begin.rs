@@ -7,7 +7,7 @@ use ambit_blueprint::PolicyRef;
 use ambit_ids::{RevisionId, RunName};
 use ambit_orchestrator::{StartError, StartRun, Started};
 use ambit_ports::agent::Agent;
-use ambit_run::{AgentPin, State};
+use ambit_run::State;
 
 use crate::agent::agent as agent_of;
 use crate::answer::Answer;
@@ -73,10 +73,6 @@ pub(crate) fn refused(error: StartError) -> Failure {
 /// The bundle of rules that decides tool calls.
 pub(crate) fn tool_rules() -> Result<PolicyRef, Failure> {
     "policy://generation-tools/v2".parse().map_err(|error| Failure::of("POLICY_UNRESOLVED", &error))
-}
-
-pub(crate) fn pin(agent: &dyn Agent) -> AgentPin {
-    AgentPin { id: agent.id().clone(), definition: agent.definition(), turn_quote: agent.turn_quote() }
 }
 
 /// The revision that a directory is, which becomes the next one if it is none yet.

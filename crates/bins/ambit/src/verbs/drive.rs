@@ -14,7 +14,6 @@ use crate::context::{Context, ambit_in};
 use crate::failure::{Failure, exit};
 use crate::interrupt::Signals;
 use crate::live::{Keyboard, Live};
-use crate::verbs::begin::pin;
 use crate::verbs::run_view::{links, shown};
 
 /// Drives a run until it is over; whoever interrupts it cancels it first.
@@ -33,7 +32,7 @@ pub(crate) async fn drive(
         Live::begin(context, services, run, &links).await?
     };
     let again = {
-        let (ambit, agent) = (ambit_in(&context.scope), agent::option(&pin(worker.as_ref())));
+        let (ambit, agent) = (ambit_in(&context.scope), agent::option(&agent::pin(worker.as_ref())));
         format!("drive the run on with `{ambit} run resume {}{agent}`", run.run)
     };
     let driving = async {

@@ -10,11 +10,8 @@ use crate::cli::GateVerb;
 use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::outputs::refusal;
+use crate::outputs::{OBSERVATION_LIMIT, refusal};
 use crate::terminal::counted;
-
-/// The largest record of an execution.
-pub(crate) const OBSERVATION_LIMIT: ByteCount = ByteCount::new(4 << 20);
 
 pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Failure> {
     let GateVerb::Show { run, gate, attempt } = verb;

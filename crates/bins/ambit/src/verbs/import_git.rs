@@ -10,7 +10,7 @@ use crate::answer::Answer;
 use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::verbs::revision::register;
+use crate::verbs::register::register;
 
 /// What the source of an import begins with where it is a commit, whose name follows.
 const SOURCE: &str = "git:";

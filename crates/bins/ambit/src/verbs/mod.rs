@@ -31,6 +31,7 @@ mod policy;
 mod prepared;
 mod probe;
 mod profile;
+pub(crate) mod register;
 pub(crate) mod revision;
 pub(crate) mod run;
 pub(crate) mod run_view;

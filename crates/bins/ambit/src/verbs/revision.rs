@@ -18,6 +18,7 @@ use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::{Failure, exit};
 use crate::verbs::import_git;
+use crate::verbs::register::register;
 use crate::verbs::unread::{check_holds_no_keys, unread};
 
 pub(crate) async fn run(context: &Context, verb: RevisionVerb) -> Result<Answer, Failure> {
@@ -83,19 +84,6 @@ async fn read(context: &Context, services: &Services, dir: &Path, kept: &str) ->
         .map_err(|error| unread(&error, kept))?;
     let tree = imported.tree.digest();
     Ok(Import { tree, entries: imported.entries, source: "directory".to_owned() })
-}
-
-pub(crate) async fn register(
-    context: &Context,
-    services: &Services,
-    import: Import,
-) -> Result<(RevisionId, Digest), Failure> {
-    let revision = services
-        .projects
-        .import(&context.scope, &import, &Context::user())
-        .await
-        .map_err(|error| Failure::of(error.code(), &error))?;
-    Ok((revision, import.tree))
 }
 
 /// The columns of what a revision came from, where it has no more.

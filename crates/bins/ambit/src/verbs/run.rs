@@ -14,7 +14,7 @@ use crate::cli::{DEFAULT_PROFILE, ReviseArgs, RunVerb, StartArgs};
 use crate::config::UserConfig;
 use crate::context::{Context, ambit_in};
 use crate::failure::Failure;
-use crate::verbs::begin::{begin, drive_begun, imported, pin, refused, services_for, tool_rules, turns};
+use crate::verbs::begin::{begin, drive_begun, imported, refused, services_for, tool_rules, turns};
 use crate::verbs::blueprint::{blueprint_missing, newest};
 use crate::verbs::brought::Brought;
 use crate::verbs::drive::{self, drive};
@@ -63,7 +63,7 @@ async fn start(context: &Context, arguments: StartArgs) -> Result<Answer, Failur
         profile: brought.profile.clone(),
         tool_rules: tool_rules()?,
         ceilings,
-        agent: pin(agent.as_ref()),
+        agent: agent::pin(agent.as_ref()),
         request: arguments.request,
         by: Actor { kind: ActorKind::Human, id: Context::user() },
     };

@@ -6,6 +6,7 @@
 mod attack;
 mod blobs;
 mod cases;
+mod consents;
 mod eligibility;
 mod forged;
 mod forged_steps;

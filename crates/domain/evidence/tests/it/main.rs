@@ -6,4 +6,6 @@ mod artifacts;
 mod chain;
 mod golden;
 mod samples;
+mod silenced;
+mod standing;
 mod watched;

@@ -13,7 +13,7 @@ use ambit_ids::{
     ByteCount, Digest, DurationMs, Excerpt, MicroUsd, PathPattern, PathSet, RepoPath, RevisionId, UnixMs,
 };
 use ambit_policy::{
-    Capability, Decision, DenialKind, EngineVersion, Fact, LifecycleStage, Side, Verdict, Weakening,
+    Capability, Decision, DenialKind, EngineVersion, Fact, FactKind, LifecycleStage, Side, Verdict, Weakening,
 };
 use ambit_run::{
     Accountability, AgentPin, Amounts, AppliedPatch, ApprovalDecision, ApprovalVerdict, BlueprintPin,
@@ -22,6 +22,7 @@ use ambit_run::{
     Rules, SandboxHeld, StopReason, ToolCall, VoidReason,
 };
 
+use crate::silenced;
 use crate::watched::watched_events;
 
 pub(crate) fn digest(text: &str) -> Digest {
@@ -150,8 +151,8 @@ fn decided(call: ToolCall, verdict: Verdict, outcome: CallOutcome) -> Event {
     }))
 }
 
-/// A denied patch with a fact of every kind that has a place.
-fn weakened() -> Event {
+/// A denied patch with a fact of each of these kinds, which have a place.
+pub(crate) fn weakened(kinds: impl Iterator<Item = FactKind>) -> Event {
     let call = ToolCall::ApplyProjectPatch {
         revision_id: RevisionId::new(1),
         expected_base_sha: digest("tree-0"),
@@ -169,13 +170,13 @@ fn weakened() -> Event {
             was: Excerpt::of("assert total == 3"),
             is: Excerpt::default(),
         };
-        decided.facts = Weakening::kinds().filter_map(|kind| place.clone().told_as(kind)).collect();
+        decided.facts = kinds.filter_map(|kind| place.clone().told_as(kind)).collect();
     }
     event
 }
 
 /// A patch with every outcome that only one with an effect has.
-fn patch_calls(revision_id: RevisionId) -> [Event; 4] {
+pub(crate) fn patch_calls(revision_id: RevisionId) -> [Event; 4] {
     let patch_call = ToolCall::ApplyProjectPatch {
         revision_id,
         expected_base_sha: digest("tree-0"),
@@ -402,7 +403,8 @@ fn guarded_events() -> Vec<Event> {
 
 /// One event of every kind.
 pub(crate) fn events() -> Vec<Event> {
-    [first_events(), guarded_events(), watched_events()].concat()
+    [first_events(), guarded_events(), silenced::events(), watched_events(), crate::standing::events()]
+        .concat()
 }
 
 fn first_events() -> Vec<Event> {
@@ -467,7 +469,7 @@ fn first_events() -> Vec<Event> {
     events.extend(calls());
     events.extend(observations());
     events.extend(endings());
-    events.push(weakened());
+    events.push(weakened(Weakening::kinds().filter(|kind| !silenced::LATER.contains(kind))));
     events.extend(consents());
     assert!(events.iter().any(|event| matches!(event, Event::Ended { phase: Phase::Cancelled, .. })));
     events
@@ -476,7 +478,11 @@ fn first_events() -> Vec<Event> {
 /// One body of every kind that a project's stream holds.
 pub(crate) fn project_bodies() -> Vec<ProjectBody> {
     vec![
-        ProjectBody::ApproverRegistered { approver: "ada".parse().unwrap(), public_key: "00".repeat(32) },
+        ProjectBody::ApproverRegistered {
+            approver: "ada".parse().unwrap(),
+            public_key: "00".repeat(32),
+            credential: None,
+        },
         ProjectBody::DocumentRegistered {
             document_kind: "Blueprint".to_owned(),
             name: "bp-1".parse().unwrap(),
@@ -519,6 +525,7 @@ pub(crate) fn project_bodies() -> Vec<ProjectBody> {
         ProjectBody::ApproverAdded {
             approver: "bob".parse().unwrap(),
             public_key: "22".repeat(32),
+            credential: None,
             by: "ada".parse().unwrap(),
             signature: "33".repeat(64),
         },
@@ -549,20 +556,27 @@ pub(crate) fn records() -> Vec<Record> {
     let actor = Actor { kind: ActorKind::Human, id: "ada".to_owned() };
     let of_project =
         project_bodies().into_iter().map(|body| (None, actor.clone(), None, Body::Project(Box::new(body))));
-    [of_run(first_events()), of_project.collect(), of_run(guarded_events()), of_run(watched_events())]
-        .into_iter()
-        .flat_map(|stream| {
-            let mut prev = digest("origin");
-            stream.into_iter().enumerate().map(move |(seq, (run, actor, artifact, body))| {
-                let record = record(run, seq as u64, prev, actor, artifact, body);
-                prev = leaf_hash(ambit_canonical::encode(&record).unwrap().as_bytes());
-                record
-            })
+    [
+        of_run(first_events()),
+        of_project.collect(),
+        of_run(guarded_events()),
+        of_run(silenced::events()),
+        of_run(watched_events()),
+    ]
+    .into_iter()
+    .flat_map(|stream| {
+        let mut prev = digest("origin");
+        stream.into_iter().enumerate().map(move |(seq, (run, actor, artifact, body))| {
+            let record = record(run, seq as u64, prev, actor, artifact, body);
+            prev = leaf_hash(ambit_canonical::encode(&record).unwrap().as_bytes());
+            record
         })
-        .collect()
+    })
+    .chain(crate::standing::records())
+    .collect()
 }
 
-fn record(
+pub(crate) fn record(
     run: Option<ambit_ids::RunId>,
     seq: u64,
     prev: Digest,
@@ -577,6 +591,7 @@ fn record(
         precondition: Precondition {
             tree: run.as_ref().map(|_| digest("tree-0")),
             phase: run.as_ref().map(|_| "editing".to_owned()),
+            project: None,
         },
         run,
         seq,

@@ -2,10 +2,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ambit_ids::{ByteCount, RepoPath, limits};
 
+use super::block::Block;
 use super::headers::at;
 use super::locate::{SearchBudget, mismatch};
 use super::refusal::{PatchRefusal, Reason};
-use super::splice::{Block, splice};
+use super::splice::splice;
 use super::text::Text;
 use super::{HunkMatch, MatchedBy};
 use crate::Contents;

@@ -1,5 +1,6 @@
 //! Applying a patch to a tree, in memory and as a whole.
 
+mod block;
 mod collision;
 mod draft;
 mod excerpt;

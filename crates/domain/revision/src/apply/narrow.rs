@@ -1,7 +1,7 @@
+use super::block::Block;
 use super::excerpt::Excerpt;
 use super::locate::{Found, SearchBudget};
 use super::refusal::Reason;
-use super::splice::Block;
 use super::text::Text;
 
 /// The part of a file where a hunk that says more than its lines is to be found.

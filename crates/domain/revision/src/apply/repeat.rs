@@ -2,10 +2,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ambit_ids::RepoPath;
 
+use super::block::Block;
 use super::forward;
 use super::locate::SearchBudget;
 use super::refusal::Effect;
-use super::splice::{Block, splice};
+use super::splice::splice;
 use crate::Contents;
 use crate::patch::{FileMode, FilePatch, Hunk, Operation, PatchSet};
 use crate::tree::{FileKind, Tree, TreeFile};

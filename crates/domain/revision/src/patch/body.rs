@@ -1,7 +1,8 @@
 use super::fault::{Form, PatchError, PatchFault};
 use super::forms::{fence::Fence, prose};
+use super::lines::{after_blanks, is_blank, is_header_pair, starts};
 use super::name::{Side, header_text, read_side};
-use super::outside::{after_blanks, is_blank, is_header_pair, is_signature, starts};
+use super::outside::is_signature;
 use super::range::{self, Range};
 use super::set::{Hunk, LineKind, LineMark, PatchWarning, StatedLines};
 

@@ -1,10 +1,10 @@
 use ambit_ids::RepoPath;
 
 use super::fault::{Form, LinkFault, ModeFault, PatchError, PatchFault};
+use super::lines::{is_header_pair, starts};
 use super::name::{
     Prefix, Side, header_text, pair, prefix_of_rename, read_git_names, read_name, read_side, single,
 };
-use super::outside::{is_header_pair, starts};
 use super::policy::admit;
 use super::set::{FileMode, Operation, OtherReading};
 

@@ -4,6 +4,7 @@ mod body;
 mod fault;
 mod forms;
 mod header;
+mod lines;
 mod name;
 mod once;
 mod outside;

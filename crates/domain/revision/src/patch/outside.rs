@@ -1,6 +1,7 @@
 use super::fault::{Form, PatchError, PatchFault};
 use super::forms::fence::Fence;
 use super::forms::{begin_patch, prose, search_replace};
+use super::lines::{after_blanks, is_combined, is_header_pair};
 use super::name::header_text;
 use super::set::PatchWarning;
 
@@ -181,24 +182,6 @@ impl Gap {
     }
 }
 
-/// Whether two lines are the names of a file.
-pub(super) fn is_header_pair(lines: &[&[u8]], at: usize) -> bool {
-    starts(lines, at, b"--- ") && starts(lines, at + 1, b"+++ ")
-}
-
-pub(super) fn starts(lines: &[&[u8]], at: usize, with: &[u8]) -> bool {
-    lines.get(at).is_some_and(|line| line.starts_with(with))
-}
-
-pub(super) fn is_blank(line: &[u8]) -> bool {
-    matches!(line, b"\n" | b"\r\n")
-}
-
-/// Whether a line starts the diff of a merge.
-pub(super) fn is_combined(text: &[u8]) -> bool {
-    text.starts_with(b"diff --cc") || text.starts_with(b"diff --combined")
-}
-
 /// Whether the line and the next are the end of a mail: dashes and a version, and below them nothing, the end of a fence
 /// or another mail.
 pub(super) fn is_signature(lines: &[&[u8]], at: usize) -> bool {
@@ -208,11 +191,6 @@ pub(super) fn is_signature(lines: &[&[u8]], at: usize) -> bool {
     is_dashes
         && lines.get(at + 1).is_some_and(is_version)
         && lines.get(after_blanks(lines, at + 2)).is_none_or(is_end)
-}
-
-/// The index of the first line from `from` on that is not blank, or the number of lines.
-pub(super) fn after_blanks(lines: &[&[u8]], from: usize) -> usize {
-    (from..lines.len()).find(|at| !is_blank(lines[*at])).unwrap_or(lines.len())
 }
 
 /// Whether a line is the first of a mail as git writes it: `From COMMIT WEEKDAY ...`.

@@ -197,8 +197,10 @@ fn obey(
             }
             Request::Execute(command) => {
                 let (stdout, stderr) = (first.ok_or(Errno::BADMSG)?, second.ok_or(Errno::BADMSG)?);
-                let ended = ready.execute(control, &command, &buffer[..len], stdout, stderr)?;
+                let (ended, used) = ready.execute(control, &command, &buffer[..len], stdout, stderr)?;
                 socket::send(control, &Response::Ended(ended), &[])?;
+                // The kernel takes its time to close them, and nobody waits for that.
+                drop(used);
             }
             Request::Tree(name) => {
                 // A workspace without its tree must not be taken for one with an empty tree.
@@ -294,7 +296,7 @@ impl Ready<'_> {
         message: &[u8],
         stdout: OwnedFd,
         stderr: OwnedFd,
-    ) -> Result<Ended, Errno> {
+    ) -> Result<(Ended, Option<(Launcher, Questions)>), Errno> {
         let started_us = raw::monotonic_us();
         let cpu_before_us = raw::children_cpu_us();
         let mut ended = Ended {
@@ -308,7 +310,7 @@ impl Ready<'_> {
             signs: None,
         };
         if let Err(failed) = self.prepare(command.volumes) {
-            return Ok(Ended { how: How::NotConfined(failed), ..ended });
+            return Ok((Ended { how: How::NotConfined(failed), ..ended }, None));
         }
         let (Some(mut launcher), Some(volumes)) = (self.launcher.take(), &self.mounted) else {
             return Err(Errno::INVAL);
@@ -335,7 +337,7 @@ impl Ready<'_> {
         ended.disk_full = supervised.disk_full;
         ended.wall_us = raw::monotonic_us().saturating_sub(started_us);
         ended.cpu_us = raw::children_cpu_us().saturating_sub(cpu_before_us);
-        Ok(ended)
+        Ok((ended, Some((launcher, supervised.questions))))
     }
 
     fn open(&self, control: BorrowedFd<'_>, written: bool, path: &CStr) -> Result<(), Errno> {

@@ -2,8 +2,8 @@
 
 use super::placeless;
 use crate::patch::fault::{PatchError, PatchFault};
+use crate::patch::lines::{after_blanks, is_blank, starts};
 use crate::patch::name::header_text;
-use crate::patch::outside::{after_blanks, is_blank, starts};
 use crate::patch::policy::admit;
 use crate::patch::sections::{Section, Sections};
 use crate::patch::set::{FileMode, Hunk, LineKind, Operation};

@@ -1,5 +1,5 @@
 use crate::patch::fault::{PatchError, PatchFault};
-use crate::patch::outside::is_blank;
+use crate::patch::lines::is_blank;
 
 /// A line of Markdown that opens a fence or closes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

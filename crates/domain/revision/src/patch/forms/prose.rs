@@ -1,5 +1,5 @@
 use crate::patch::fault::{Form, PatchFault};
-use crate::patch::outside::is_combined;
+use crate::patch::lines::is_combined;
 
 /// Starts of lines that some reader of patches takes for a part of one.
 const STARTS: [&[u8]; 22] = [

@@ -2,8 +2,8 @@
 
 use super::placeless;
 use crate::patch::fault::{PatchError, PatchFault};
+use crate::patch::lines::is_blank;
 use crate::patch::name::header_text;
-use crate::patch::outside::is_blank;
 use crate::patch::policy::admit;
 use crate::patch::sections::{Section, Sections};
 use crate::patch::set::{FileMode, LineKind, Operation};

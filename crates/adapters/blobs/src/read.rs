@@ -1,16 +1,42 @@
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::sync::Arc;
 
 use ambit_ids::{ByteCount, Content, Digest, Scope};
 use ambit_ports::blobs::BlobError;
 
-use crate::directory::get;
-use crate::layout::Layout;
+use crate::disk::{failed, refused};
+use crate::layout::{BlobName, Found, Layout};
 
 /// What one thread reads before another is worth its start: waking one costs about as much as reading some small blobs.
 const BLOBS_A_THREAD: usize = 10;
 /// How many threads read for one caller. More of them than processors are of use where each waits for the disk.
 const THREADS: usize = 8;
+
+/// Reads one blob and holds it against its digest.
+pub(crate) fn get(
+    layout: &Layout,
+    scope: &Scope,
+    digest: Digest,
+    limit: ByteCount,
+) -> Result<Content, BlobError> {
+    let (file, size_bytes) = match layout.open(scope, &BlobName::of(digest)).map_err(failed)? {
+        Found::File(file, size_bytes) => (File::from(file), size_bytes),
+        Found::Nothing => return Err(BlobError::NotFound(digest)),
+        Found::Other => return Err(BlobError::Corrupt(digest)),
+    };
+    if size_bytes > limit.get() {
+        return Err(BlobError::TooLarge { digest, found: ByteCount::new(size_bytes), limit });
+    }
+    let mut bytes = Vec::new();
+    let room = usize::try_from(size_bytes).map_err(|_| io::ErrorKind::OutOfMemory);
+    room.and_then(|room| bytes.try_reserve_exact(room).map_err(|_| io::ErrorKind::OutOfMemory))
+        .map_err(|kind| BlobError::Io(kind.into()))?;
+    // Bounded, since the file may grow under a tamperer's hands.
+    file.take(size_bytes).read_to_end(&mut bytes).map_err(refused)?;
+    let content = Content::of(bytes);
+    if content.digest() == digest { Ok(content) } else { Err(BlobError::Corrupt(digest)) }
+}
 
 /// Reads blobs on as many threads as that is worth, and hashes them there.
 pub(crate) async fn get_many(
