@@ -52,7 +52,17 @@ const NOTHING_EXTERNAL: &str = r#"permit (principal, action, resource)
 const UNPROTECTED: &str = r#"permit (principal, action, resource)
     unless { action == Action::"apply_project_patch" && context.facts.containsAny([
     FactKind::"protected-path-touched", FactKind::"assertion-removed", FactKind::"runner-changed",
-    FactKind::"test-removed", FactKind::"authentication-changed"]) };"#;
+    FactKind::"test-removed", FactKind::"authentication-changed", FactKind::"skip-marker-added",
+    FactKind::"check-silenced", FactKind::"blanket-directive-added"]) };"#;
+const SILENCED: &str = r#"permit (principal, action, resource)
+    unless { action == Action::"apply_project_patch" && context.facts.contains(FactKind::"directive-added") &&
+    !(context has approval && context.approval.capability == Capability::"check.silence" &&
+    context.approval.subject == context.arguments) };"#;
+/// Everything but a directive that names its check, and the question about one.
+const NO_DIRECTIVE: &str = r#"forbid (principal, action, resource)
+    when { action == Action::"apply_project_patch" && context.facts.contains(FactKind::"directive-added") };
+forbid (principal, action, resource)
+    when { context has asked && context.asked == Capability::"check.silence" };"#;
 const APPROVED: &str = r#"permit (principal, action, resource)
     unless { action == Action::"apply_project_patch" && context.facts.contains(FactKind::"dependency-added") &&
     !(context has approval && context.approval.capability == Capability::"dependency.add" &&
@@ -105,7 +115,8 @@ const CLAIMS: &[Claim] = &[
         of: Of::Implies(&[STANDING, EVERYTHING], &[NOTHING_EXTERNAL]),
     },
     Claim {
-        says: "no approval lifts a protected path, a weaker test, another runner or other authentication",
+        says: "no approval lifts a protected path, a weaker or skipped test, another runner or authentication, a check that is \
+               silenced by configuration, or a directive that names no check",
         holds: true,
         of: Of::Implies(&[STANDING, BUNDLE], &[UNPROTECTED]),
     },
@@ -115,8 +126,19 @@ const CLAIMS: &[Claim] = &[
         of: Of::Implies(&[STANDING, BUNDLE], &[APPROVED]),
     },
     Claim {
-        says: "the second version of the bundle permits nothing that the first one denied",
+        says: "a check is silenced in source only with an approval of exactly the arguments",
         holds: true,
+        of: Of::Implies(&[STANDING, BUNDLE], &[SILENCED]),
+    },
+    Claim {
+        says: "the second version of the bundle permits nothing that the first one denied, but a directive that names its \
+               check, and to ask for one",
+        holds: true,
+        of: Of::Implies(&[STANDING, BUNDLE, NO_DIRECTIVE], &[STANDING, BEFORE]),
+    },
+    Claim {
+        says: "control: with such a directive and its approval it permits more",
+        holds: false,
         of: Of::Implies(&[STANDING, BUNDLE], &[STANDING, BEFORE]),
     },
     Claim {

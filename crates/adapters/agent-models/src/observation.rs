@@ -108,6 +108,9 @@ pub(crate) struct Denied {
 pub(crate) struct Held {
     pub(crate) proposal_id: String,
     pub(crate) capability: String,
+    /// What was found in the call. Replies of earlier turns do not say.
+    #[serde(default)]
+    pub(crate) detail: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -68,9 +68,13 @@ pub(crate) fn in_brief(subject: &str, observed: &Observed) -> String {
             format!("{subject}: denied, {}", in_short(&denied.code, NAME_BYTES))
         }
         Observed::Held { needs_approval: held } => format!(
-            "{subject}: held back, it needs a person's approval of {capability}. To ask, call \
+            "{subject}: held back{found}, it needs a person's approval of {capability}. To ask, call \
              request_scoped_approval with the proposalId {proposal} and the capability {capability}, and say why; once \
              approved, propose exactly the same call again. Or do without it.",
+            found = match in_short(&held.detail, NAME_BYTES) {
+                detail if detail.is_empty() => String::new(),
+                detail => format!(" ({detail})"),
+            },
             capability = in_short(&held.capability, NAME_BYTES),
             proposal = in_short(&held.proposal_id, NAME_BYTES),
         ),

@@ -1,10 +1,11 @@
-use ambit_blueprint::{RuleCondition, ToolRule};
+use ambit_blueprint::{RuleCondition, ToolRule, as_meant};
 use ambit_policy::Answer;
 
 /// The rules as Cedar policies, by their names: what an engine for them decides by, besides what stands around every bundle.
 #[must_use]
 pub fn cedar_text(rules: &[ToolRule]) -> String {
-    let mut sorted: Vec<&ToolRule> = rules.iter().collect();
+    let meant = as_meant(rules);
+    let mut sorted: Vec<&ToolRule> = meant.iter().collect();
     sorted.sort_by_key(|rule| &rule.id);
     sorted.into_iter().map(policy_text).collect::<Vec<_>>().join("\n")
 }

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use ambit_blueprint::{ExpectedVerdict, RuleCondition, RuleExample, ToolRule};
+use ambit_blueprint::{ExpectedVerdict, RuleCondition, RuleExample, ToolRule, as_meant};
 use ambit_ids::RuleId;
 use ambit_policy::{Capability, DenialKind, FactKind, ToolName, Verdict};
 
@@ -42,9 +42,9 @@ pub struct Side<'a> {
 /// [`CedarError::Unusable`] where a call cannot be made up.
 pub fn differences(old: Side<'_>, new: Side<'_>) -> Result<Vec<Difference>, CedarError> {
     let mut found: Vec<Difference> = Vec::new();
+    let meant = [as_meant(old.rules), as_meant(new.rules)].concat();
     for tool in ToolName::ALL.iter().copied() {
-        let rules: Vec<&ToolRule> =
-            old.rules.iter().chain(new.rules).filter(|rule| rule.tools.contains(&tool)).collect();
+        let rules: Vec<&ToolRule> = meant.iter().filter(|rule| rule.tools.contains(&tool)).collect();
         for kinds in facts(&rules) {
             for asked in asked(tool, &rules) {
                 for approved in approvals(&rules) {

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use ambit_blueprint::{Explanation, RuleExample, ToolRule, check_examples, check_rules};
+use ambit_blueprint::{Explanation, RuleExample, ToolRule, as_meant, check_examples, check_rules};
 use ambit_ids::{Digest, RuleId};
 use ambit_policy::{Decision, DenialKind, EngineVersion, FactKind, Request, Verdict};
 use ambit_ports::policy::PolicyEngine;
@@ -67,7 +67,7 @@ impl CedarEngine {
         let ground = ground()?;
         check_rules(rules)?;
         let mut laws = ground.standing.clone();
-        for rule in rules {
+        for rule in &as_meant(rules) {
             laws.push(Law::of_rule(rule)?);
         }
         let whole =

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use ambit_blueprint::{Explanation, RuleError, ToolRule, check_examples, check_rules};
+use ambit_blueprint::{Explanation, RuleError, ToolRule, as_meant, check_examples, check_rules};
 use ambit_ids::{Digest, RuleId};
 use ambit_policy::{Answer, Decision, DenialKind, EngineVersion, Request, Verdict, combine};
 use ambit_ports::policy::PolicyEngine;
@@ -34,7 +34,7 @@ impl RuleEngine {
     /// [`RuleError`] where the rules are not a bundle, or one of their examples does not come out.
     pub fn new(policy: Digest, rules: &[ToolRule]) -> Result<Self, RuleError> {
         check_rules(rules)?;
-        let by_id = rules.iter().map(|rule| (rule.id.clone(), rule.clone())).collect();
+        let by_id = as_meant(rules).into_iter().map(|rule| (rule.id.clone(), rule)).collect();
         let engine = Self { policy, rules: by_id };
         check_examples(rules, |example| engine.answer(&Call::from(example)))?;
         Ok(engine)

@@ -2,7 +2,7 @@
 
 use ambit_broker::{Broker, Ground};
 use ambit_ids::written_out;
-use ambit_policy::DenialKind;
+use ambit_policy::{Capability, DenialKind};
 use ambit_run::{CallDecided, CallOutcome, Denial, DenialCode, Event, GateRecord, Observation, proposal_id};
 use serde_json::{Value, json};
 
@@ -66,7 +66,14 @@ fn reply_to_decision(decided: &CallDecided) -> Option<Value> {
         CallOutcome::Denied(denial) => Some(denial_view(denial)),
         CallOutcome::Held(held) => {
             let digest = held.digest().ok()?;
-            Some(json!({"needsApproval": {"proposalId": proposal_id(digest), "capability": held.capability}}))
+            let found: Vec<String> = decided.facts.iter().map(ToString::to_string).collect();
+            Some(json!({"needsApproval": {
+                "proposalId": proposal_id(digest),
+                "capability": held.capability,
+                "detail": written_out(&found.join("; ")),
+                "rules": decided.decision.rules,
+                "instead": instead_of(held.capability),
+            }}))
         }
         CallOutcome::Replayed(observation) => Some(json!({"replayed": replay_view(observation)})),
         CallOutcome::Ends { rules, instead } => Some(json!({"denied": {
@@ -76,6 +83,19 @@ fn reply_to_decision(decided: &CallDecided) -> Option<Value> {
             "instead": instead,
         }})),
         CallOutcome::Perform | CallOutcome::OverLimit(_) => None,
+    }
+}
+
+/// What is possible where a person's approval is missing.
+const fn instead_of(capability: Capability) -> &'static str {
+    match capability {
+        Capability::CheckSilence => {
+            "take the directive out and change the source, or ask a person for the approval of exactly this patch"
+        }
+        Capability::DependencyAdd => {
+            "use what is there, or ask a person for the approval of exactly this patch"
+        }
+        _ => "do without it, or ask a person for the approval of exactly this call",
     }
 }
 

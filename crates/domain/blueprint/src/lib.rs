@@ -40,7 +40,7 @@ pub use budget::{BudgetCeilings, RunBudget, StartBoundsError};
 pub use bundle::{
     BUILT_IN_RULES, EgressDefault, EgressPolicy, Erasure, ExpectedVerdict, Explanation, PolicyBundle,
     PolicyRules, RetentionPolicy, RuleCondition, RuleEffect, RuleError, RuleExample, RuleException,
-    SecretBinding, SecretPolicy, ToolRule, check_examples, check_rules,
+    SecretBinding, SecretPolicy, ToolRule, as_meant, check_examples, check_rules,
 };
 pub use catalog::{
     CatalogCommand, CatalogSpec, CommandFixture, CommandOutput, CommandReport, CommandResources,

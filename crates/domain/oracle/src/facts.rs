@@ -6,9 +6,10 @@ use ambit_policy::Fact;
 use crate::change::{FileChange, Guard, Unreadable, text};
 use crate::config;
 use crate::dependencies::additions;
+use crate::directive::{self, Directives};
 use crate::javascript::{self, Trees};
 use crate::marker::{self, Markers, Place, Sides};
-use crate::outline::{self, compare};
+use crate::outline::{self, Outline, compare};
 use crate::protected::is_protected_by_default;
 use crate::source::{Language, Source};
 use crate::{assertions, runner, tree};
@@ -28,8 +29,10 @@ const VENDORED: [&[u8]; 6] =
 ///   has none. It is told of languages whose trees are not read.
 /// - *Weakenings* of the other kinds: as the trees of both sides of a file of Rust, Go or Java tell. Tests and what they
 ///   check may move between the files of one patch. Source files of Rust are read with their test modules.
-/// - *Skip marker added*: told with its line. A marker that moves with its test, or with the renamed file that it
-///   silences, is not added; one that moves to another test is.
+/// - *Skip marker added*: told with its line. A marker that moves with its test is not added; one that moves to another
+///   test is. A directive that silences a check where tests lie, or in a protected file, is one.
+/// - *Directive added*: one that silences a check elsewhere in source. One that stays on its code, moves with it, or silences
+///   less than before is not added. A *blanket* one names no check or holds for a whole file.
 /// - *Dependency added*: as [`added_dependencies`](crate::added_dependencies) tells, without those that are approved.
 /// - *Unclassified*: a test file, a manifest or a source file cannot be read: too large, not UTF-8, malformed, ended
 ///   within a string, or a test in a language that is not read.
@@ -39,6 +42,7 @@ pub fn facts(changes: &[FileChange<'_>], guard: &Guard) -> Vec<Fact> {
     let mut tests = Vec::new();
     let mut outlines = Vec::new();
     let mut markers = Markers::default();
+    let mut directives = Directives::default();
     let mut trees = Trees::default();
     for change in changes {
         match sides_of_tree(change, guard) {
@@ -48,6 +52,7 @@ pub fn facts(changes: &[FileChange<'_>], guard: &Guard) -> Vec<Fact> {
         match read(change, guard) {
             Ok(Some(read)) => {
                 markers.compare(change.path, &read.sides);
+                read.directives.into_iter().for_each(|sides| directives.add(sides));
                 outlines.extend(read.outlines);
                 tests.extend(read.counts.map(|(before, after)| (change.path, before, after)));
             }
@@ -57,6 +62,7 @@ pub fn facts(changes: &[FileChange<'_>], guard: &Guard) -> Vec<Fact> {
     }
     facts.extend(fallen(&tests));
     facts.extend(markers.added());
+    facts.extend(directives.told());
     facts.extend(trees.facts());
     facts.extend(compare(&outlines));
     facts.extend(dependencies(changes, guard));
@@ -111,6 +117,8 @@ fn sides_of_tree<'a>(
 /// What both sides of a source file hold.
 struct Read<'a> {
     sides: Sides<'a>,
+    /// The directives of both sides, unless the file is a copy of other people's code.
+    directives: Option<directive::Sides<'a>>,
     /// The outlines of both sides, for a language whose trees are read.
     outlines: Option<outline::Sides<'a>>,
     /// Assertions on both sides, where the file holds tests of another language.
@@ -132,15 +140,14 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
         side => Source::read(language, side.unwrap_or_default()),
     };
     let after = Source::read(language, text(change.after)?);
+    let grammar = tree::grammar(change.path, language);
+    let trees = grammar.map(|grammar| tree::Sides::of(&grammar, before.text, after.text)).transpose()?;
     if holds_tests {
-        tree::legible(change.path, language, (before.text, after.text))?;
+        trees.as_ref().map_or(Ok(()), tree::Sides::legible)?;
     }
-    let place = Place { is_test, is_vendored };
+    let outlines = trees.and_then(|trees| outlines(change.path, language, &trees, is_test));
+    let place = Place { is_test };
     let count = |source: &Source<'_>| if is_test { assertions::count(language, source) } else { 0 };
-    let outlines = outlines(change.path, language, (before.text, after.text), is_test);
-    if outlines.is_none() && tree::grammar(change.path, language).is_some() {
-        return Err(Unreadable::Laborious);
-    }
     let in_trees = matches!(language, Language::JavaScript { .. });
     let is_counted = is_test && outlines.is_none() && !in_trees;
     let counts = if is_counted { (count(&before), count(&after)) } else { (0, 0) };
@@ -148,27 +155,38 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
         return Err(Unreadable::Unended);
     }
     let sides = Sides::of(&before, &after, |source| marker::find(language, source, place));
-    Ok(Some(Read { sides, outlines, counts: is_counted.then_some(counts) }))
+    let is_named_as_test =
+        matches!(language, Language::JavaScript { .. }) && javascript::is_named_as_test(change.path);
+    let decides = is_test
+        || is_named_as_test
+        || guard.protected.contains(change.path)
+        || is_protected_by_default(change.path);
+    let directives = (!is_vendored).then(|| {
+        directive::Sides::of(change.path, (&before, &after), |source| {
+            directive::find(language, source, decides)
+        })
+    });
+    Ok(Some(Read { sides, directives, outlines, counts: is_counted.then_some(counts) }))
 }
 
-/// The outlines of both sides of a file, where its language is one whose trees are read.
+/// The outlines of both sides of a file, where its language is one whose trees are told in outlines.
 fn outlines<'a>(
     path: &'a RepoPath,
     language: Language,
-    (before, after): (&str, &str),
+    trees: &tree::Sides<'_>,
     is_test: bool,
 ) -> Option<outline::Sides<'a>> {
-    if language == Language::Python {
-        let (before, after) = crate::python::outlines(before, after, is_test)?;
-        return Some(outline::Sides { path, before, after });
-    }
-    let read = |text: &str| match language {
-        Language::Rust => crate::rust::outline(text, is_test),
-        Language::Go => crate::go::outline(text, is_test),
-        Language::Java if path.file_name().ends_with(b".java") => crate::java::outline(text, is_test),
-        _ => None,
+    let each = |read: fn(&tree::Side<'_>, bool) -> Outline| {
+        (read(&trees.before, is_test), read(&trees.after, is_test))
     };
-    Some(outline::Sides { path, before: read(before)?, after: read(after)? })
+    let (before, after) = match language {
+        Language::Python => crate::python::outlines(trees, is_test),
+        Language::Rust => each(crate::rust::outline),
+        Language::Go => each(crate::go::outline),
+        Language::Java => each(crate::java::outline),
+        Language::JavaScript { .. } => return None,
+    };
+    Some(outline::Sides { path, before, after })
 }
 
 /// The test files that lost assertions, where all test files together did.

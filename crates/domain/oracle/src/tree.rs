@@ -24,26 +24,49 @@ struct Shape {
     depth: usize,
 }
 
-/// Whether the side after can be read as far as the one before could. What a grammar does not know, and what nobody
-/// follows, stays where it is; a patch may bring no more of it, since a test could lie in there.
-///
-/// # Errors
-/// [`Unreadable`] where it does.
-pub(crate) fn legible(
-    path: &RepoPath,
-    language: Language,
-    (before, after): (&str, &str),
-) -> Result<(), Unreadable> {
-    let Some(grammar) = grammar(path, language) else { return Ok(()) };
-    let after = shape(&grammar, after).ok_or(Unreadable::Laborious)?;
-    if after.errors == 0 && after.depth <= DEPTH {
-        return Ok(());
+/// One side of a file with its tree, which is made once for all who read it.
+#[derive(Debug)]
+pub(crate) struct Side<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) tree: Tree,
+}
+
+/// Both sides of a file.
+#[derive(Debug)]
+pub(crate) struct Sides<'t> {
+    pub(crate) before: Side<'t>,
+    pub(crate) after: Side<'t>,
+}
+
+impl<'t> Sides<'t> {
+    /// Both sides as a grammar reads them.
+    ///
+    /// # Errors
+    /// [`Unreadable`] where a parser would be kept busy.
+    pub(crate) fn of(grammar: &Grammar, before: &'t str, after: &'t str) -> Result<Self, Unreadable> {
+        let side = |text| {
+            let tree = parsed(grammar, text).ok_or(Unreadable::Laborious)?;
+            Ok(Side { text, tree })
+        };
+        Ok(Self { after: side(after)?, before: side(before)? })
     }
-    let before = shape(&grammar, before).unwrap_or_default();
-    if after.errors > before.errors {
-        return Err(Unreadable::Syntax);
+
+    /// Whether the side after can be read as far as the one before could. What a grammar does not know, and what nobody
+    /// follows, stays where it is; a patch may bring no more of it, since a test could lie in there.
+    ///
+    /// # Errors
+    /// [`Unreadable`] where it does.
+    pub(crate) fn legible(&self) -> Result<(), Unreadable> {
+        let after = measured(&self.after.tree);
+        if after.errors == 0 && after.depth <= DEPTH {
+            return Ok(());
+        }
+        let before = measured(&self.before.tree);
+        if after.errors > before.errors {
+            return Err(Unreadable::Syntax);
+        }
+        if after.depth > DEPTH.max(before.depth) { Err(Unreadable::Nested) } else { Ok(()) }
     }
-    if after.depth > DEPTH.max(before.depth) { Err(Unreadable::Nested) } else { Ok(()) }
 }
 
 /// The grammar of a file whose outline is read from its tree.
@@ -55,11 +78,6 @@ pub(crate) fn grammar(path: &RepoPath, language: Language) -> Option<Grammar> {
         Language::Java if path.file_name().ends_with(b".java") => Some(tree_sitter_java::LANGUAGE.into()),
         Language::Java | Language::JavaScript { .. } => None,
     }
-}
-
-/// The shape of the tree of a text. `None` where there is no tree.
-fn shape(grammar: &Grammar, text: &str) -> Option<Shape> {
-    parsed(grammar, text).map(|tree| measured(&tree))
 }
 
 /// The tree of a text. `None` where the parser would be kept busy for longer than its length allows.

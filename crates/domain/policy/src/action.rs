@@ -51,6 +51,8 @@ vocabulary!(
     Capability {
         /// Add a dependency that the blueprint does not name.
         DependencyAdd = "dependency.add",
+        /// Silence a check in source, by a directive that names it, at one place.
+        CheckSilence = "check.silence",
         /// Reach a network origin.
         NetworkOrigin = "network.origin",
         /// Change how the application authenticates.
@@ -109,9 +111,11 @@ impl Capability {
     #[must_use]
     pub const fn class(self) -> ActionClass {
         match self {
-            Self::DependencyAdd | Self::AuthenticationChange | Self::GateWeaken | Self::MigrationDelete => {
-                ActionClass::WorkspaceWrite
-            }
+            Self::DependencyAdd
+            | Self::CheckSilence
+            | Self::AuthenticationChange
+            | Self::GateWeaken
+            | Self::MigrationDelete => ActionClass::WorkspaceWrite,
             Self::NetworkOrigin => ActionClass::Network,
             Self::Publish
             | Self::MergeProtected

@@ -45,6 +45,10 @@ vocabulary!(
         TestDetected = "test-detected",
         /// See [`Fact::CheckSilenced`].
         CheckSilenced = "check-silenced",
+        /// See [`Fact::DirectiveAdded`].
+        DirectiveAdded = "directive-added",
+        /// See [`Fact::BlanketDirectiveAdded`].
+        BlanketDirectiveAdded = "blanket-directive-added",
         /// See [`Fact::TenancyWidened`].
         TenancyWidened = "tenancy-widened",
         /// See [`Fact::DependencyMoved`].
@@ -88,7 +92,7 @@ pub enum Fact {
         /// Assertions after.
         after: u32,
     },
-    /// The patch adds a marker that keeps a test from running or silences a check.
+    /// The patch adds a marker that keeps a test from running, or silences a check where tests lie.
     SkipMarkerAdded {
         /// The file.
         path: RepoPath,
@@ -127,8 +131,12 @@ pub enum Fact {
     ModuleShadowed(Weakening),
     /// Source asks whether a test runs it.
     TestDetected(Weakening),
-    /// A lint, type check or compiler warning is silenced.
+    /// Configuration silences a lint, type check or compiler warning.
     CheckSilenced(Weakening),
+    /// A directive in source silences a check that it names, at one place.
+    DirectiveAdded(Weakening),
+    /// A directive in source silences checks without naming them, or for a whole file.
+    BlanketDirectiveAdded(Weakening),
     /// A query or predicate no longer holds rows to one tenant.
     TenancyWidened(Weakening),
     /// A dependency comes from another source.
@@ -194,6 +202,8 @@ impl Fact {
             Self::ModuleShadowed(_) => FactKind::ModuleShadowed,
             Self::TestDetected(_) => FactKind::TestDetected,
             Self::CheckSilenced(_) => FactKind::CheckSilenced,
+            Self::DirectiveAdded(_) => FactKind::DirectiveAdded,
+            Self::BlanketDirectiveAdded(_) => FactKind::BlanketDirectiveAdded,
             Self::TenancyWidened(_) => FactKind::TenancyWidened,
             Self::DependencyMoved(_) => FactKind::DependencyMoved,
             Self::DependencyUnpinned(_) => FactKind::DependencyUnpinned,
@@ -228,6 +238,8 @@ impl Fact {
             | Self::ModuleShadowed(weakening)
             | Self::TestDetected(weakening)
             | Self::CheckSilenced(weakening)
+            | Self::DirectiveAdded(weakening)
+            | Self::BlanketDirectiveAdded(weakening)
             | Self::TenancyWidened(weakening)
             | Self::DependencyMoved(weakening)
             | Self::DependencyUnpinned(weakening)

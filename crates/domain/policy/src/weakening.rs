@@ -41,7 +41,7 @@ struct Told {
     says: &'static str,
 }
 
-const TOLD: [Told; 22] = [
+const TOLD: [Told; 24] = [
     Told { kind: FactKind::AssertionRemoved, fact: Fact::AssertionRemoved, says: "removes an assertion" },
     Told { kind: FactKind::AssertionLoosened, fact: Fact::AssertionLoosened, says: "loosens an assertion" },
     Told {
@@ -102,6 +102,16 @@ const TOLD: [Told; 22] = [
     },
     Told { kind: FactKind::TestDetected, fact: Fact::TestDetected, says: "asks whether a test runs it" },
     Told { kind: FactKind::CheckSilenced, fact: Fact::CheckSilenced, says: "silences a check" },
+    Told {
+        kind: FactKind::DirectiveAdded,
+        fact: Fact::DirectiveAdded,
+        says: "adds a directive that silences a check at this place",
+    },
+    Told {
+        kind: FactKind::BlanketDirectiveAdded,
+        fact: Fact::BlanketDirectiveAdded,
+        says: "adds a directive that silences more than one named check at one place",
+    },
     Told {
         kind: FactKind::TenancyWidened,
         fact: Fact::TenancyWidened,

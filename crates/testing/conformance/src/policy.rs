@@ -29,6 +29,7 @@ where
     an_approval_lifts_its_own_rule_for_its_own_arguments(&make);
     a_decision_can_be_made_again(&make);
     an_engine_says_what_is_possible_instead(&make);
+    a_bundle_from_before_means_directives_by_its_markers(&make);
     what_is_no_bundle_is_refused(&make);
 }
 
@@ -176,6 +177,31 @@ pub fn an_engine_says_what_is_possible_instead<E: PolicyEngine>(
     assert_eq!(engine.instead(&rule_id("permit-patch")), Some(words));
     assert_eq!(engine.instead(&rule_id("another")), None);
     assert_eq!(make(policy(), &[permit()]).unwrap().instead(&rule_id("permit-patch")), None);
+}
+
+/// What forbids markers and speaks of no directive forbids directives; what speaks of either means what it says.
+pub fn a_bundle_from_before_means_directives_by_its_markers<E: PolicyEngine>(
+    make: &impl Fn(Digest, &[ToolRule]) -> Result<E, String>,
+) {
+    let forbid = |id: &str, kind: FactKind| {
+        let example = sample::example(PATCH, &[sample::fact(kind)], ExpectedVerdict::DenyTerminating);
+        let when = RuleCondition::AnyFact(vec![kind]);
+        rule(id, Answer::Forbid(DenialKind::Terminating), PATCH, when, example)
+    };
+    let marker = forbid("no-marker", FactKind::SkipMarkerAdded);
+    let earlier = make(policy(), &[permit(), marker.clone()]).unwrap();
+    let blanket = forbid("no-blanket", FactKind::BlanketDirectiveAdded);
+    let later = make(policy(), &[permit(), marker, blanket]).unwrap();
+    for (kind, before, after) in [
+        (FactKind::SkipMarkerAdded, ENDS, ENDS),
+        (FactKind::DirectiveAdded, ENDS, Verdict::Allow),
+        (FactKind::BlanketDirectiveAdded, ENDS, ENDS),
+        (FactKind::CheckSilenced, Verdict::Allow, Verdict::Allow),
+    ] {
+        let patch = call(PATCH, &[sample::fact(kind)]);
+        assert_eq!(earlier.decide(&patch).verdict, before, "{kind}");
+        assert_eq!(later.decide(&patch).verdict, after, "{kind}");
+    }
 }
 
 /// Rules that are no bundle make no engine.

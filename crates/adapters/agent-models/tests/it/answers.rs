@@ -286,10 +286,12 @@ fn a_proposal_that_is_held_back_says_how_to_ask() {
     let agent = agent(&model, 30_000);
     wait(async {
         let answer = offer(&agent, &context(2)).await.unwrap();
-        let held = json!({"needsApproval": {"proposalId": "prop_1", "capability": "dependency.add"}});
+        let held = json!({"needsApproval": {"proposalId": "prop_1", "capability": "dependency.add",
+            "detail": "requirements.txt adds the dependency attrs"}});
         offer(&agent, &told(context(3), &answer, &[held])).await.unwrap();
     });
     let text = platform_text(&model.last_asked());
     assert!(text.contains("call request_scoped_approval with the proposalId prop_1"), "{text}");
     assert!(text.contains("exactly the same call again"), "{text}");
+    assert!(text.contains("held back (requirements.txt adds the dependency attrs)"), "{text}");
 }

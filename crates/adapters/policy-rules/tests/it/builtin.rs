@@ -24,11 +24,12 @@ fn decided(plain: Request) -> (Verdict, Vec<String>) {
 // proves E-H02
 // break documents/policies/generation-tools-v2.yaml: `- message.external` -> `# message.external`
 #[test]
-fn the_built_in_bundle_loads_and_classifies_each_of_the_eleven_capabilities() {
-    assert_eq!(Capability::ALL.len(), 11);
+fn the_built_in_bundle_loads_and_classifies_each_of_the_twelve_capabilities() {
+    assert_eq!(Capability::ALL.len(), 12);
     for asked in Capability::ALL.iter().copied() {
         let (verdict, rule) = match asked {
             Capability::DependencyAdd => (Verdict::Allow, "permit-asking-for-a-dependency"),
+            Capability::CheckSilence => (Verdict::Allow, "permit-asking-for-a-silenced-check"),
             _ => (Verdict::Deny(DenialKind::Call), "forbid-asking-for-what-is-prohibited"),
         };
         assert_eq!(decided(asking(asked)), (verdict, vec![rule.to_owned()]), "{asked}");

@@ -57,6 +57,7 @@ mod reported;
 mod rig;
 mod screen;
 mod secrets;
+mod silenced;
 mod stable;
 mod tamper;
 mod tenants;

@@ -106,6 +106,17 @@ fn what_a_person_decides_is_told_as_such_and_what_cannot_be_judged_is_refused() 
     let added = patch("pyproject.toml", "@@ -3 +3,2 @@\n version = \"0.1.0\"\n+dependencies = [\"attrs\"]\n");
     let asks = told(&dir, &added, &[], 4);
     assert_eq!((&asks["verdict"], &asks["approval"]), (&json!("needs-approval"), &json!("dependency.add")));
+    let silenced =
+        patch("app.py", "@@ -2 +2 @@\n-    return sum(items)\n+    return sum(items)  # noqa: E501\n");
+    let asks_too = told(&dir, &silenced, &[], 4);
+    assert_eq!(
+        (&asks_too["verdict"], &asks_too["approval"]),
+        (&json!("needs-approval"), &json!("check.silence"))
+    );
+    assert_eq!(
+        (kinds(&asks_too), &asks_too["facts"][0]["is"]),
+        (vec!["directive-added"], &json!("noqa: E501"))
+    );
     let members = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     for (text, code) in [
         (patch("app.py", "@@ -1 +1 @@\n-def nothing():\n+def something():\n"), "PATCH_CONTEXT_MISMATCH"),

@@ -1,5 +1,6 @@
 //! Policy bundles: rules as data. What interprets them is elsewhere.
 
+mod earlier;
 mod fact;
 mod read;
 mod refusal;
@@ -9,6 +10,7 @@ mod write;
 use ambit_ids::vocabulary;
 use serde::Serialize;
 
+pub use earlier::as_meant;
 pub(crate) use fact::read_facts;
 pub use refusal::{BUILT_IN_RULES, Explanation, RuleError, check_examples, check_rules};
 pub use rule::{ExpectedVerdict, RuleCondition, RuleEffect, RuleExample, RuleException, ToolRule};

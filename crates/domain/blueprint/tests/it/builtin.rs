@@ -74,9 +74,9 @@ fn every_default_rule_decides_one_of_its_own_examples() {
 }
 
 #[test]
-fn a_generation_run_can_ask_for_a_dependency_and_for_none_of_the_other_powers() {
+fn a_generation_run_can_ask_for_a_dependency_or_a_silenced_check_and_for_none_of_the_other_powers() {
     let rules = default_rules();
-    assert_eq!(Capability::ALL.len(), 11);
+    assert_eq!(Capability::ALL.len(), 12);
     for capability in Capability::ALL {
         let call = RuleExample {
             tool: ToolName::RequestScopedApproval,
@@ -86,7 +86,7 @@ fn a_generation_run_can_ask_for_a_dependency_and_for_none_of_the_other_powers() 
             expect: ExpectedVerdict::Allow,
         };
         let expected = match capability {
-            Capability::DependencyAdd => ExpectedVerdict::Allow,
+            Capability::DependencyAdd | Capability::CheckSilence => ExpectedVerdict::Allow,
             _ => ExpectedVerdict::DenyCall,
         };
         assert_eq!(verdict(&rules, &call), expected, "{capability}");

@@ -6,3 +6,4 @@ mod artifacts;
 mod chain;
 mod golden;
 mod samples;
+mod silenced;

@@ -13,7 +13,7 @@ use ambit_ids::{
     ByteCount, Digest, DurationMs, Excerpt, MicroUsd, PathPattern, PathSet, RepoPath, RevisionId, UnixMs,
 };
 use ambit_policy::{
-    Capability, Decision, DenialKind, EngineVersion, Fact, LifecycleStage, Side, Verdict, Weakening,
+    Capability, Decision, DenialKind, EngineVersion, Fact, FactKind, LifecycleStage, Side, Verdict, Weakening,
 };
 use ambit_run::{
     Accountability, AgentPin, Amounts, AppliedPatch, ApprovalDecision, ApprovalVerdict, BlueprintPin,
@@ -21,6 +21,8 @@ use ambit_run::{
     Limit, Limits, Observation, Phase, Pins, Plan, PlanStep, ProfilePin, RequestPin, RevisionPin, Rollback,
     Rules, SandboxHeld, StopReason, ToolCall, VoidReason,
 };
+
+use crate::silenced;
 
 pub(crate) fn digest(text: &str) -> Digest {
     Digest::of(text.as_bytes())
@@ -147,8 +149,8 @@ fn decided(call: ToolCall, verdict: Verdict, outcome: CallOutcome) -> Event {
     }))
 }
 
-/// A denied patch with a fact of every kind that has a place.
-fn weakened() -> Event {
+/// A denied patch with a fact of each of these kinds, which have a place.
+pub(crate) fn weakened(kinds: impl Iterator<Item = FactKind>) -> Event {
     let call = ToolCall::ApplyProjectPatch {
         revision_id: RevisionId::new(1),
         expected_base_sha: digest("tree-0"),
@@ -166,13 +168,13 @@ fn weakened() -> Event {
             was: Excerpt::of("assert total == 3"),
             is: Excerpt::default(),
         };
-        decided.facts = Weakening::kinds().filter_map(|kind| place.clone().told_as(kind)).collect();
+        decided.facts = kinds.filter_map(|kind| place.clone().told_as(kind)).collect();
     }
     event
 }
 
 /// A patch with every outcome that only one with an effect has.
-fn patch_calls(revision_id: RevisionId) -> [Event; 4] {
+pub(crate) fn patch_calls(revision_id: RevisionId) -> [Event; 4] {
     let patch_call = ToolCall::ApplyProjectPatch {
         revision_id,
         expected_base_sha: digest("tree-0"),
@@ -395,7 +397,7 @@ fn guarded_events() -> Vec<Event> {
 
 /// One event of every kind.
 pub(crate) fn events() -> Vec<Event> {
-    first_events().into_iter().chain(guarded_events()).collect()
+    first_events().into_iter().chain(guarded_events()).chain(silenced::events()).collect()
 }
 
 fn first_events() -> Vec<Event> {
@@ -460,7 +462,7 @@ fn first_events() -> Vec<Event> {
     events.extend(calls());
     events.extend(observations());
     events.extend(endings());
-    events.push(weakened());
+    events.push(weakened(Weakening::kinds().filter(|kind| !silenced::LATER.contains(kind))));
     events.extend(consents());
     assert!(events.iter().any(|event| matches!(event, Event::Ended { phase: Phase::Cancelled, .. })));
     events
@@ -542,7 +544,7 @@ pub(crate) fn records() -> Vec<Record> {
     let actor = Actor { kind: ActorKind::Human, id: "ada".to_owned() };
     let of_project =
         project_bodies().into_iter().map(|body| (None, actor.clone(), None, Body::Project(Box::new(body))));
-    [of_run(first_events()), of_project.collect(), of_run(guarded_events())]
+    [of_run(first_events()), of_project.collect(), of_run(guarded_events()), of_run(silenced::events())]
         .into_iter()
         .flat_map(|stream| {
             let mut prev = digest("origin");

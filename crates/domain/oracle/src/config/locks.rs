@@ -53,12 +53,22 @@ pub(super) fn compare(layout: &str, document: &Document<'_>, with_manifest: bool
             };
             if had_digests && locked.digests.is_empty() && !old.digests.is_empty() {
                 told.tell(FactKind::DependencyUnpinned, spot, name, "no digest");
-            } else if !(with_manifest || is_own) && layout != "gosum" {
+            } else if !(with_manifest || is_own || is_raised(old, locked)) && layout != "gosum" {
                 let (old, new) = (format!("{name} {}", old.version), format!("{name} {}", locked.version));
                 told.tell(FactKind::DependencyUnpinned, spot, &old, &new);
             }
         }
     }
+}
+
+/// Whether a later version came from the same place, held by a digest of its own.
+fn is_raised(old: &Locked, new: &Locked) -> bool {
+    let numbers = |version: &str| -> Vec<u64> {
+        let plain = version.trim_start_matches(['=', 'v']).split(['-', '+']).next().unwrap_or_default();
+        plain.split('.').filter_map(|part| part.parse().ok()).collect()
+    };
+    let is_held = !new.digests.is_empty() && new.digests.is_disjoint(&old.digests);
+    is_held && place(&old.origin) == place(&new.origin) && numbers(&new.version) > numbers(&old.version)
 }
 
 /// One version of a package, on both sides.

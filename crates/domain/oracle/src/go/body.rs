@@ -3,18 +3,15 @@
 use ambit_policy::FactKind;
 use tree_sitter::Node;
 
-use super::{DEPTH, Reader, Walk, testify};
+use super::{Reader, testify};
 use crate::outline::{Check, Obstacle, Relation, Unit, squeezed, top_level};
+use crate::reading::{DEPTH, Following, Reading as _, Walk};
 
 /// Methods by which a test fails itself.
 pub(super) const FAILURES: [&str; 6] = ["Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"];
 
-impl Reader<'_> {
-    pub(super) fn body(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        if walk.depth > DEPTH {
-            return;
-        }
-        walk.depth += 1;
+impl<'t> Following<'t> for Reader<'t> {
+    fn node(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
         match node.kind() {
             "block" | "statement_list" | "default_case" | "expression_case" | "type_case"
             | "communication_case" => {
@@ -31,23 +28,10 @@ impl Reader<'_> {
             }
             _ => self.children(node, unit, walk),
         }
-        walk.depth -= 1;
     }
+}
 
-    fn children(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        let mut cursor = node.walk();
-        for child in node.named_children(&mut cursor) {
-            self.body(child, unit, walk);
-        }
-    }
-
-    fn behind(&mut self, node: Node<'_>, found: Option<Obstacle>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        let before = walk.obstacles.len();
-        walk.obstacles.extend(found);
-        self.children(node, unit, walk);
-        walk.obstacles.truncate(before);
-    }
-
+impl Reader<'_> {
     fn block(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
         let outside = walk.obstacles.len();
         let mut cursor = node.walk();
@@ -153,8 +137,7 @@ impl Reader<'_> {
         }
         if let Some(other) = node.child_by_field_name("alternative") {
             if other.kind() == "block" && !self.is_failing(then) && self.is_failing(other) {
-                let mut check =
-                    Check::new(Self::line(node), self.shown(node), Relation::Holds, condition, "");
+                let mut check = Check::new(self.line(node), self.shown(node), Relation::Holds, condition, "");
                 check.resolved.0 = walk.bindings.resolve(&check.subject);
                 check.obstacles.clone_from(&walk.obstacles);
                 unit.checks.push(check);
@@ -266,32 +249,30 @@ impl Reader<'_> {
                     && parts.first().is_some_and(|first| !first.contains(['(', '"'])),
             );
             check =
-                testify::check(method, &parts[skip.min(parts.len())..], Self::line(node), self.shown(node));
+                testify::check(method, &parts[skip.min(parts.len())..], self.line(node), self.shown(node));
         } else if self.helpers.iter().any(|helper| helper == function)
             || (owner.is_empty() && names_check(method) && parts.first() == Some(&"t"))
         {
             let said: Vec<&str> = parts.iter().skip(1).copied().collect();
             check = Some(Check::new(
-                Self::line(node),
+                self.line(node),
                 self.shown(node),
                 Relation::Helper,
                 &format!("{function}({})", said.join(",")),
                 "",
             ));
         } else if FAILURES.contains(&method) && owner.len() <= 2 && !owner.is_empty() {
-            check = Some(Check::new(Self::line(node), self.shown(node), Relation::Fails, "", ""));
+            check = Some(Check::new(self.line(node), self.shown(node), Relation::Fails, "", ""));
         } else if method == "Add" && owner == "f" {
             let cells = parts.iter().map(|part| squeezed(part)).collect();
             unit.cases.push(crate::outline::Case {
-                line: Self::line(node),
+                line: self.line(node),
                 cells,
                 shown: self.of(node).to_owned(),
             });
         }
-        if let Some(mut check) = check {
-            check.resolved = (walk.bindings.resolve(&check.subject), walk.bindings.resolve(&check.expected));
-            check.obstacles.clone_from(&walk.obstacles);
-            unit.checks.push(check);
+        if let Some(check) = check {
+            walk.check(check, unit);
         }
         self.children(node, unit, walk);
     }

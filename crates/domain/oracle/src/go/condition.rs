@@ -4,12 +4,13 @@ use tree_sitter::Node;
 
 use super::Reader;
 use crate::outline::{Check, Relation, is_literal, squeezed, top_level};
+use crate::reading::Reading as _;
 
 impl Reader<'_> {
     /// The checks that a branch makes which fails where this condition holds.
     pub(super) fn checks_of_condition(&self, condition: &str, node: Node<'_>) -> Vec<Check> {
         let make = |relation, subject: &str, expected: &str| {
-            Check::new(Self::line(node), self.shown(node), relation, subject, expected)
+            Check::new(self.line(node), self.shown(node), relation, subject, expected)
         };
         let parts = top_level(condition, &["||"]);
         parts.into_iter().map(|part| failing(part, &make)).collect()

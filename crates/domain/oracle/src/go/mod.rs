@@ -7,17 +7,16 @@ mod testify;
 use ambit_policy::FactKind;
 use tree_sitter::Node;
 
-use crate::outline::{Bindings, Case, Check, Finding, Obstacle, Outline, Relation, Told, Unit, squeezed};
-use crate::tree::parsed;
+use crate::outline::{Case, Check, Outline, Relation, Told, Unit, squeezed};
+use crate::reading::{Following as _, Reading, Walk};
+use crate::tree::Side;
 
-/// How deep code is followed.
-const DEPTH: u32 = 160;
 /// Texts by which source finds out that a test runs it.
 const RUNNER_TEXTS: [&str; 5] = ["\"test.v\"", "\"test.run\"", "\"test.timeout\"", "\".test\"", "\"-test."];
 
-/// The outline of a file. `None` where no parser is to be had.
-pub(crate) fn outline(text: &str, is_test_file: bool) -> Option<Outline> {
-    let tree = parsed(&tree_sitter_go::LANGUAGE.into(), text)?;
+/// The outline of a file.
+pub(crate) fn outline(side: &Side<'_>, is_test_file: bool) -> Outline {
+    let Side { text, tree } = side;
     let mut reader = Reader { text, outline: Outline::default(), helpers: Vec::new() };
     if is_test_file {
         reader.find_helpers(tree.root_node());
@@ -25,7 +24,7 @@ pub(crate) fn outline(text: &str, is_test_file: bool) -> Option<Outline> {
     } else {
         reader.detection(tree.root_node());
     }
-    Some(reader.outline)
+    reader.outline
 }
 
 struct Reader<'t> {
@@ -35,44 +34,13 @@ struct Reader<'t> {
     helpers: Vec<String>,
 }
 
-/// Where in a body the reader is.
-struct Walk<'b> {
-    /// The whole body.
-    body: Node<'b>,
-    bindings: Bindings,
-    obstacles: Vec<Obstacle>,
-    depth: u32,
-}
-
-impl<'b> Walk<'b> {
-    fn new(body: Node<'b>) -> Self {
-        Self { body, bindings: Bindings::default(), obstacles: Vec::new(), depth: 0 }
+impl<'t> Reading<'t> for Reader<'t> {
+    fn text(&self) -> &'t str {
+        self.text
     }
 }
 
-impl<'t> Reader<'t> {
-    fn of(&self, node: Node<'_>) -> &'t str {
-        self.text.get(node.byte_range()).unwrap_or("")
-    }
-
-    fn line(node: Node<'_>) -> u32 {
-        u32::try_from(node.start_position().row).unwrap_or(u32::MAX).saturating_add(1)
-    }
-
-    /// The line that a node starts on, as it is shown.
-    fn shown(&self, node: Node<'_>) -> &'t str {
-        let start = self.text[..node.start_byte()].rfind('\n').map_or(0, |at| at + 1);
-        self.text[start..].lines().next().unwrap_or("").trim()
-    }
-
-    fn field(&self, node: Node<'_>, name: &str) -> &'t str {
-        node.child_by_field_name(name).map_or("", |child| self.of(child))
-    }
-
-    fn obstacle(&self, kind: FactKind, key: &str, node: Node<'_>) -> Obstacle {
-        Obstacle { kind, key: key.to_owned(), line: Self::line(node), shown: self.shown(node).to_owned() }
-    }
-
+impl Reader<'_> {
     fn find_helpers(&mut self, root: Node<'_>) {
         let mut cursor = root.walk();
         for function in root.named_children(&mut cursor) {
@@ -102,7 +70,7 @@ impl<'t> Reader<'t> {
         let is_example = name.starts_with("Example");
         let mut unit = Unit {
             name: name.to_owned(),
-            line: Self::line(node),
+            line: self.line(node),
             shown: self.shown(node).trim_end_matches('{').trim_end().to_owned(),
             // Suites of testify collect methods.
             is_collected: (is_test_name(name) && is_runnable(name, parameters))
@@ -129,7 +97,7 @@ impl<'t> Reader<'t> {
             let lower = text.to_lowercase();
             if let Some(expected) = lower.strip_prefix("output:") {
                 unit.checks.push(Check::new(
-                    Self::line(comment),
+                    self.line(comment),
                     self.shown(comment),
                     Relation::Equals,
                     "output",
@@ -137,7 +105,7 @@ impl<'t> Reader<'t> {
                 ));
             } else if let Some(expected) = lower.strip_prefix("unordered output:") {
                 let mut check = Check::new(
-                    Self::line(comment),
+                    self.line(comment),
                     self.shown(comment),
                     Relation::Shaped,
                     "output",
@@ -167,13 +135,8 @@ impl<'t> Reader<'t> {
                 _ => false,
             };
             if told {
-                let finding = Finding {
-                    kind: FactKind::TestDetected,
-                    told: Told::WhereAdded,
-                    line: Self::line(node),
-                    key: format!("detection {text}"),
-                    shown: self.shown(node).to_owned(),
-                };
+                let key = format!("detection {text}");
+                let finding = self.finding(FactKind::TestDetected, Told::WhereAdded, node, &key);
                 self.outline.findings.push(finding);
             }
             let mut cursor = node.walk();
@@ -199,7 +162,7 @@ impl<'t> Reader<'t> {
                     None => vec![squeezed(self.of(element))],
                 };
                 Case {
-                    line: Self::line(element),
+                    line: self.line(element),
                     cells,
                     shown: self.of(element).lines().next().unwrap_or("").to_owned(),
                 }

@@ -3,18 +3,15 @@
 use ambit_policy::FactKind;
 use tree_sitter::Node;
 
-use super::{DEPTH, Reader, Walk, known};
+use super::{Reader, known};
 use crate::outline::{Check, Obstacle, Relation, Unit, squeezed, top_level};
+use crate::reading::{DEPTH, Following, Reading as _, Walk};
 
 /// Exceptions by which assertions fail, and what holds them.
 const FAILURES: [&str; 4] = ["Throwable", "Error", "AssertionError", "AssertionFailedError"];
 
-impl Reader<'_> {
-    pub(super) fn body(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        if walk.depth > DEPTH {
-            return;
-        }
-        walk.depth += 1;
+impl<'t> Following<'t> for Reader<'t> {
+    fn node(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
         match node.kind() {
             "block" => self.block(node, unit, walk),
             "local_variable_declaration" => self.binding(node, unit, walk),
@@ -23,7 +20,7 @@ impl Reader<'_> {
             "method_invocation" => self.call(node, unit, walk),
             "assert_statement" => {
                 let mut check = Check::new(
-                    Self::line(node),
+                    self.line(node),
                     self.shown(node),
                     Relation::Holds,
                     node.named_child(0).map_or("", |child| self.of(child)),
@@ -31,7 +28,7 @@ impl Reader<'_> {
                 );
                 // The runtime leaves it out unless it is told otherwise.
                 check.is_optional = true;
-                self.add(check, unit, walk);
+                walk.check(check, unit);
             }
             "object_creation_expression" if self.field(node, "type") == "Thread" => {
                 let waits =
@@ -42,29 +39,10 @@ impl Reader<'_> {
             "class_declaration" => {}
             _ => self.children(node, unit, walk),
         }
-        walk.depth -= 1;
     }
+}
 
-    fn children(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        let mut cursor = node.walk();
-        for child in node.named_children(&mut cursor) {
-            self.body(child, unit, walk);
-        }
-    }
-
-    fn behind(&mut self, node: Node<'_>, found: Option<Obstacle>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        let before = walk.obstacles.len();
-        walk.obstacles.extend(found);
-        self.children(node, unit, walk);
-        walk.obstacles.truncate(before);
-    }
-
-    fn add(&self, mut check: Check, unit: &mut Unit, walk: &Walk<'_>) {
-        check.resolved = (walk.bindings.resolve(&check.subject), walk.bindings.resolve(&check.expected));
-        check.obstacles.clone_from(&walk.obstacles);
-        unit.checks.push(check);
-    }
-
+impl Reader<'_> {
     fn block(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
         let outside = walk.obstacles.len();
         let mut cursor = node.walk();
@@ -167,9 +145,9 @@ impl Reader<'_> {
             top_level(inside, &[","]).into_iter().map(str::trim).filter(|part| !part.is_empty()).collect();
         if let Some((root, subject)) = chain {
             if let Some(check) =
-                known::chained(root, subject, name, &parts, Self::line(node), self.shown(node))
+                known::chained(root, subject, name, &parts, self.line(node), self.shown(node))
             {
-                self.add(check, unit, walk);
+                walk.check(check, unit);
             }
             // The receivers are part of the same chain.
             return self.receivers(node, unit, walk);
@@ -183,19 +161,19 @@ impl Reader<'_> {
             .is_some_and(|owner| matches!(owner, "Assert" | "Assertions" | "Mockito" | "Truth"));
         let check = if is_helper {
             Some(Check::new(
-                Self::line(node),
+                self.line(node),
                 self.shown(node),
                 Relation::Helper,
                 &format!("{name}({inside})"),
                 "",
             ))
         } else if is_own || owner_asserts {
-            known::called(name, &parts, Self::line(node), self.shown(node))
+            known::called(name, &parts, self.line(node), self.shown(node))
         } else {
             None
         };
         if let Some(check) = check {
-            self.add(check, unit, walk);
+            walk.check(check, unit);
         }
         self.children(node, unit, walk);
     }

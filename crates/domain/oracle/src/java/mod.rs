@@ -7,13 +7,11 @@ use ambit_policy::FactKind;
 use tree_sitter::Node;
 
 use crate::outline::{
-    Bindings, Case, Check, Finding, Limit, Obstacle, Outline, Relation, Told, Unit, amount, squeezed,
-    top_level,
+    Case, Check, Limit, Obstacle, Outline, Relation, Told, Unit, amount, squeezed, top_level,
 };
-use crate::tree::parsed;
+use crate::reading::{DEPTH, Following as _, Reading, Walk};
+use crate::tree::Side;
 
-/// How deep code is followed.
-const DEPTH: u32 = 160;
 /// Annotations that make a method a test.
 const TESTS: [&str; 6] =
     ["Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate", "Property"];
@@ -22,9 +20,9 @@ const SOURCES: [&str; 3] = ["ValueSource", "CsvSource", "EnumSource"];
 /// Texts by which source finds out that a test runs it.
 const RUNNER_TEXTS: [&str; 4] = ["\"org.junit", "\"org.testng", "\"surefire", "\"junit."];
 
-/// The outline of a file. `None` where no parser is to be had.
-pub(crate) fn outline(text: &str, is_test_file: bool) -> Option<Outline> {
-    let tree = parsed(&tree_sitter_java::LANGUAGE.into(), text)?;
+/// The outline of a file.
+pub(crate) fn outline(side: &Side<'_>, is_test_file: bool) -> Outline {
+    let Side { text, tree } = side;
     let mut reader = Reader { text, outline: Outline::default(), helpers: Vec::new() };
     if is_test_file {
         reader.find_helpers(tree.root_node(), 0);
@@ -32,7 +30,7 @@ pub(crate) fn outline(text: &str, is_test_file: bool) -> Option<Outline> {
     } else {
         reader.detection(tree.root_node());
     }
-    Some(reader.outline)
+    reader.outline
 }
 
 struct Reader<'t> {
@@ -42,15 +40,6 @@ struct Reader<'t> {
     helpers: Vec<String>,
 }
 
-/// Where in a body the reader is.
-struct Walk<'b> {
-    /// The whole body.
-    body: Node<'b>,
-    bindings: Bindings,
-    obstacles: Vec<Obstacle>,
-    depth: u32,
-}
-
 /// One annotation: its name without its package, its text, its line.
 struct Annotation<'t> {
     name: &'t str,
@@ -58,29 +47,13 @@ struct Annotation<'t> {
     line: u32,
 }
 
+impl<'t> Reading<'t> for Reader<'t> {
+    fn text(&self) -> &'t str {
+        self.text
+    }
+}
+
 impl<'t> Reader<'t> {
-    fn of(&self, node: Node<'_>) -> &'t str {
-        self.text.get(node.byte_range()).unwrap_or("")
-    }
-
-    fn line(node: Node<'_>) -> u32 {
-        u32::try_from(node.start_position().row).unwrap_or(u32::MAX).saturating_add(1)
-    }
-
-    /// The line that a node starts on, as it is shown.
-    fn shown(&self, node: Node<'_>) -> &'t str {
-        let start = self.text[..node.start_byte()].rfind('\n').map_or(0, |at| at + 1);
-        self.text[start..].lines().next().unwrap_or("").trim()
-    }
-
-    fn field(&self, node: Node<'_>, name: &str) -> &'t str {
-        node.child_by_field_name(name).map_or("", |child| self.of(child))
-    }
-
-    fn obstacle(&self, kind: FactKind, key: &str, node: Node<'_>) -> Obstacle {
-        Obstacle { kind, key: key.to_owned(), line: Self::line(node), shown: self.shown(node).to_owned() }
-    }
-
     fn annotations(&self, node: Node<'_>) -> Vec<Annotation<'t>> {
         let mut cursor = node.walk();
         let Some(modifiers) = node.named_children(&mut cursor).find(|child| child.kind() == "modifiers")
@@ -94,7 +67,7 @@ impl<'t> Reader<'t> {
             .map(|annotation| Annotation {
                 name: self.field(annotation, "name").rsplit('.').next().unwrap_or(""),
                 text: self.of(annotation),
-                line: Self::line(annotation),
+                line: self.line(annotation),
             })
             .collect()
     }
@@ -182,7 +155,7 @@ impl<'t> Reader<'t> {
         let declared = node.child_by_field_name("name").unwrap_or(node);
         let mut unit = Unit {
             name: name.to_owned(),
-            line: Self::line(declared),
+            line: self.line(declared),
             shown: self.shown(declared).trim_end_matches('{').trim_end().to_owned(),
             is_collected: is_collected && (test.is_some() || by_name) && !self.is_private(node),
             cases: annotations.iter().flat_map(values).collect(),
@@ -204,7 +177,7 @@ impl<'t> Reader<'t> {
         if let Some(expected) = test.and_then(|test| expected(test)) {
             unit.checks.push(expected);
         }
-        let mut walk = Walk { body, bindings: Bindings::default(), obstacles: Vec::new(), depth: 0 };
+        let mut walk = Walk::new(body);
         self.swallowed_by_annotation(test, &mut walk);
         self.body(body, &mut unit, &mut walk);
         self.outline.units.push(unit);
@@ -244,8 +217,8 @@ impl<'t> Reader<'t> {
             };
             if let Some((kind, key)) = found {
                 let at = node.child_by_field_name("name").unwrap_or(node);
-                let (line, shown) = (Self::line(at), self.shown(at).to_owned());
-                self.outline.findings.push(Finding { kind, told: Told::WhereAdded, line, key, shown });
+                let finding = self.finding(kind, Told::WhereAdded, at, &key);
+                self.outline.findings.push(finding);
             }
             let mut cursor = node.walk();
             stack.extend(node.named_children(&mut cursor));

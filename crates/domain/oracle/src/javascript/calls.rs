@@ -45,6 +45,30 @@ const LATER: [&str; 16] = [
     "emit",
 ];
 
+/// Calls whose function has been called when they come back.
+const AT_ONCE: [&str; 20] = [
+    "forEach",
+    "map",
+    "filter",
+    "some",
+    "every",
+    "find",
+    "findIndex",
+    "flatMap",
+    "reduce",
+    "reduceRight",
+    "sort",
+    "from",
+    "replace",
+    "throws",
+    "doesNotThrow",
+    "expect",
+    "each",
+    "times",
+    "act",
+    "",
+];
+
 impl<'t> Walk<'_, 't> {
     pub(super) fn reader(&self) -> Reader<'_, 't> {
         Reader { text: self.text, names: self.names, objects: &self.objects, methods: &self.methods }
@@ -67,6 +91,7 @@ impl<'t> Walk<'_, 't> {
             self.found.named.insert(title);
         }
         self.mark(node, &chain, flow);
+        self.repeated(node, &chain);
         self.mock(node, &chain);
         self.queried(node, &chain);
         let is_late = said.iter().any(|said| said.is_late);
@@ -104,6 +129,7 @@ impl<'t> Walk<'_, 't> {
             is_swallowed: flow.is_swallowed || caught,
             is_awaited: flow.is_awaited && (!is_late || flow.is_given_back),
             is_vacuous: said.is_vacuous,
+            is_called_back: flow.is_called_back,
         });
     }
 
@@ -127,7 +153,7 @@ impl<'t> Walk<'_, 't> {
             .links
             .iter()
             .any(|link| matches!(link.name, "then" | "catch" | "finally") && !link.calls.is_empty());
-        let over_nothing = chain.root().node.kind() == "array" && chain.root().node.named_child_count() == 0;
+        let over_nothing = self.is_empty(chain.root().node);
         for link in &chain.links {
             if link.name.is_empty() {
                 let inner = if is_function(link.node) { flow } else { flow.kept() };
@@ -142,6 +168,7 @@ impl<'t> Walk<'_, 't> {
                     if is_function(argument) {
                         inner.is_awaited = flow.is_awaited
                             && (is_hook || self.is_waited_for(argument, link.name, is_chained, flow));
+                        inner.is_called_back |= !AT_ONCE.contains(&link.name);
                         inner.reach = if over_nothing { Reach::Never } else { flow.reach };
                         self.body(argument, inner);
                     } else {
@@ -205,8 +232,14 @@ impl<'t> Walk<'_, 't> {
         self.found.functions.push(Function { name: name.to_owned(), is_open });
         self.found.named.insert(name.to_owned());
         self.within.push(name);
-        let flow =
-            Flow { owner, reach: Reach::Always, is_swallowed: false, is_awaited: true, is_given_back: false };
+        let flow = Flow {
+            owner,
+            reach: Reach::Always,
+            is_swallowed: false,
+            is_awaited: true,
+            is_given_back: false,
+            is_called_back: false,
+        };
         self.body(node, flow);
         self.within.pop();
     }
@@ -217,11 +250,27 @@ impl<'t> Walk<'_, 't> {
         if vacuous::is_literal(value) {
             self.constants.insert(name, value);
         }
+        // Named here, where it is empty, and once more.
+        if self.is_empty(value) && self.count(name) == 2 {
+            self.empties.insert(name);
+        }
         if is_function(value) {
             self.named_function(value, name, flow);
         } else {
             self.visit(value, flow.given_back());
         }
+    }
+
+    /// How often the file says a word.
+    fn count(&mut self, word: &str) -> u32 {
+        let text = self.text;
+        self.words.get_or_insert_with(|| text.words()).get(word).copied().unwrap_or_default()
+    }
+
+    /// Whether it is a list of nothing.
+    pub(super) fn is_empty(&self, node: Node<'t>) -> bool {
+        (node.kind() == "array" && node.named_child_count() == 0)
+            || (node.kind() == "identifier" && self.empties.contains(self.text.of(node)))
     }
 
     /// A member that is not called: a modifier of a test function under another name.

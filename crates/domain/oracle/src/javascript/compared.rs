@@ -6,7 +6,7 @@ use ambit_ids::{Excerpt, RepoPath};
 use ambit_policy::{Fact, FactKind, Side, Weakening};
 
 use super::found::{Assertion, Found, Owner, Place, Reach, Test};
-use super::pairing::{Pairing, pair};
+use super::pairing::{Pairing, comparable, pair};
 use super::relation::Relation;
 use super::strength;
 
@@ -183,9 +183,8 @@ impl<'a, 'p> Comparison<'a, 'p> {
             }
             let news = free(&self.taken);
             let after = &files[lost.after_file].after.assertions;
-            let instead = news
-                .into_iter()
-                .find(|place| (after[*place].relation == Relation::Plan) == (was.relation == Relation::Plan));
+            let stands = |place: &usize| comparable(was, &after[*place]);
+            let instead = news.into_iter().find(stands);
             match instead {
                 Some(place) => {
                     self.taken.insert((lost.after_file, place));
@@ -210,11 +209,27 @@ impl<'a, 'p> Comparison<'a, 'p> {
         for (at, file) in files.iter().enumerate() {
             for (place, test) in file.before.tests.iter().enumerate() {
                 match matched.get(&(at, place)) {
-                    Some(is) => self.same_test(test, is.0, &files[is.0].after.tests[is.1]),
+                    Some(is) => {
+                        self.same_test(test, is.0, &files[is.0].after.tests[is.1]);
+                        self.end_not_waited_for(test, *is);
+                    }
                     None => self.gone(at, place, test),
                 }
             }
             self.doubled(at);
+        }
+    }
+
+    /// A test that was ended by its own callback, ends by itself, and is called back later.
+    fn end_not_waited_for(&mut self, before: &Test, (file, place): (usize, usize)) {
+        let sides = &self.files[file].after;
+        let after = &sides.tests[place];
+        let is_late = |assertion: &&Assertion| {
+            assertion.owner == Owner::Test(place) && assertion.is_called_back && !assertion.is_vacuous
+        };
+        if before.takes_end && !after.waits && sides.assertions.iter().any(|assertion| is_late(&assertion)) {
+            let (was, is) = (&before.place.shown, &after.place.shown);
+            self.tell(FactKind::TestNotAwaited, file, &after.place, Side::After, was, is);
         }
     }
 
@@ -291,7 +306,7 @@ impl<'a, 'p> Comparison<'a, 'p> {
                 })
             })
         };
-        if own.is_empty() || own.iter().any(|was| is_lost(&was)) {
+        if (own.is_empty() && test.has_body) || own.iter().any(|was| is_lost(&was)) {
             self.tell(FactKind::TestRemoved, file, &test.place, Side::Before, &test.place.shown, "");
         }
     }

@@ -47,6 +47,12 @@ pub(super) struct Test {
     pub(super) is_awaited: Option<bool>,
     /// How often it waits.
     pub(super) awaits: usize,
+    /// Whether it does anything: one that is only named does not.
+    pub(super) has_body: bool,
+    /// Whether it is given the function that ends it.
+    pub(super) takes_end: bool,
+    /// Whether the runner waits for anything of it.
+    pub(super) waits: bool,
 }
 
 /// A function that is no test.
@@ -101,6 +107,8 @@ pub(super) struct Assertion {
     pub(super) is_swallowed: bool,
     pub(super) is_awaited: bool,
     pub(super) is_vacuous: bool,
+    /// Whether something else calls the function that it stands in.
+    pub(super) is_called_back: bool,
 }
 
 impl Assertion {
@@ -137,6 +145,8 @@ pub(super) struct Found {
     pub(super) predicates: Vec<(String, Place)>,
     /// How many queries there are in each function.
     pub(super) queries: Vec<String>,
+    /// Where a test that failed is run again, and how often.
+    pub(super) retries: Vec<(u32, Place)>,
     /// First use of each client of a model.
     pub(super) models: Vec<Place>,
     /// First arguments of calls that are strings, and names of functions: what a test may be hidden as.

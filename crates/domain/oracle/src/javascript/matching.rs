@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::compared::{Comparison, Sides, Unit};
 use super::found::{Assertion, Found, Owner, Test};
 use super::pairing::likeness;
+use super::relation::Relation;
 
 /// How much of its assertions a test shares with one of another name that is the same test.
 const SAME_TEST: f64 = 0.5;
@@ -57,7 +58,9 @@ impl<'a, 'p> Comparison<'a, 'p> {
         matched: &mut BTreeMap<At, At>,
     ) {
         let keys = |found: &Found, test: usize| -> BTreeSet<String> {
-            let own = found.assertions.iter().filter(|assertion| assertion.owner == Owner::Test(test));
+            let own = found.assertions.iter().filter(|assertion| {
+                assertion.owner == Owner::Test(test) && assertion.relation != Relation::Plan
+            });
             own.map(Assertion::key).collect()
         };
         let mut scored = Vec::new();
@@ -67,7 +70,10 @@ impl<'a, 'p> Comparison<'a, 'p> {
         for was in lost {
             let wanted = keys(&self.files[was.0].before, was.1);
             for (place, has) in news.iter().filter(|(_, has)| !has.is_empty()) {
-                let score = likeness(&wanted, has) + if place.0 == was.0 { 0.1 } else { 0.0 };
+                // One that asserts all of it and more is the same as well.
+                let holds_all = !wanted.is_empty() && wanted.is_subset(has);
+                let alike = if holds_all { 1.0 } else { likeness(&wanted, has) };
+                let score = alike + if place.0 == was.0 { 0.1 } else { 0.0 };
                 if score >= SAME_TEST + 0.1 {
                     scored.push((score, *was, *place));
                 }

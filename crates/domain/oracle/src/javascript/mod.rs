@@ -7,6 +7,7 @@ mod declare;
 mod detect;
 mod ends;
 mod found;
+mod lines;
 mod matching;
 mod names;
 mod noted;

@@ -44,6 +44,29 @@ impl<'t> Walk<'_, 't> {
         }
     }
 
+    /// Calls by which a test that failed is run again.
+    pub(super) fn repeated(&mut self, node: Node<'t>, chain: &Chain<'t>) {
+        let last = chain.last();
+        let given = last.calls.last().and_then(|call| arguments(*call).first().copied());
+        let number = match (last.name, given) {
+            ("retryTimes" | "retries", Some(number)) => self.text.of(number).parse().ok(),
+            ("configure" | "setConfig", Some(options)) => {
+                let mut cursor = options.walk();
+                options.named_children(&mut cursor).find_map(|pair| {
+                    let key = pair.child_by_field_name("key").map(|key| self.text.unquoted(key))?;
+                    let value =
+                        pair.child_by_field_name("value").filter(|_| matches!(key, "retries" | "retry"))?;
+                    self.text.of(value).parse().ok()
+                })
+            }
+            _ => None,
+        };
+        if let Some(number) = number.filter(|_| chain.links.len() > 1) {
+            let place = self.place(node);
+            self.found.retries.push((number, place));
+        }
+    }
+
     /// Queries, and the predicates that hold them to a tenant; clients of models.
     pub(super) fn queried(&mut self, node: Node<'t>, chain: &Chain<'t>) {
         if let Some(predicates) = tenancy::of_chain(chain, self.text) {

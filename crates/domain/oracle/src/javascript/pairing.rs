@@ -72,10 +72,10 @@ pub(super) fn pair(were: &[Assertion], are: &[Assertion]) -> Pairing {
     Pairing { pairs, lost, gained }
 }
 
-/// A plan stands for no assertion.
-fn comparable(one: &Assertion, other: &Assertion) -> bool {
-    use super::relation::Relation::Plan;
-    (one.relation == Plan) == (other.relation == Plan)
+/// A plan stands for no assertion, and neither does what only fails where it is reached.
+pub(super) fn comparable(one: &Assertion, other: &Assertion) -> bool {
+    use super::relation::Relation::{Never, Plan};
+    [Plan, Never].into_iter().all(|kind| (one.relation == kind) == (other.relation == kind))
 }
 
 fn words(text: &str) -> BTreeSet<String> {

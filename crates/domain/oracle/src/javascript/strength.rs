@@ -3,6 +3,7 @@
 use ambit_policy::FactKind;
 
 use super::found::Assertion;
+use super::lines;
 use super::relation::Relation;
 
 /// How few values a relation holds for. A relation with a greater number may stand for one with a smaller.
@@ -39,6 +40,9 @@ pub(super) fn told(before: &Assertion, after: &Assertion) -> Option<FactKind> {
         return Some(FactKind::AssertionTautological);
     }
     if before.is_vacuous || after.relation == Relation::Never {
+        return None;
+    }
+    if lines::are_the_same(before, after) {
         return None;
     }
     let weaker = strength(after) < strength(before);
@@ -139,7 +143,7 @@ fn expects_another(before: &Assertion, after: &Assertion) -> bool {
 }
 
 /// What is expected, as far as it is written out: other names for the same things expect the same.
-fn says(assertion: &Assertion) -> Vec<&str> {
+pub(super) fn says(assertion: &Assertion) -> Vec<&str> {
     let mut found = Vec::new();
     for expected in &assertion.expected {
         let mut rest = expected.as_str();

@@ -52,23 +52,38 @@ impl<'t> Walk<'_, 't> {
             table,
             is_awaited: is_inner.then_some(flow.is_given_back),
             awaits: body.map_or(0, |body| self.text.of(body).matches("await ").count()),
+            has_body: body.is_some(),
+            takes_end: false,
+            waits: body.is_some_and(|body| self.waits(body)),
         });
         let Some(body) = body else { return };
         let owner = Owner::Test(self.found.tests.len() - 1);
         let (objects, methods, ends) =
             (self.objects.len(), self.methods.len(), std::mem::take(&mut self.ends));
         self.parameters(body);
+        if let Some(test) = self.found.tests.last_mut() {
+            test.takes_end = self.ends.iter().any(|name| !name.is_empty());
+            test.waits |= !self.ends.is_empty();
+        }
         let inner = Flow {
             owner,
             is_swallowed: flow.is_swallowed,
             is_awaited: true,
             is_given_back: false,
+            is_called_back: false,
             reach: flow.reach,
         };
         self.body(body, inner);
         self.objects.truncate(objects);
         self.methods.truncate(methods);
         self.ends = ends;
+    }
+
+    /// Whether the runner is given something to wait for.
+    fn waits(&self, body: Node<'t>) -> bool {
+        let gives = body.child_by_field_name("body").is_some_and(|inner| inner.kind() != "statement_block");
+        let text = self.text.of(body);
+        gives || text.starts_with("async") || text.contains("return ")
     }
 
     /// What a test calls what it is given: the object of its runner, or the function that ends it.

@@ -1,5 +1,6 @@
 //! The text of a node, and when two texts say the same.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use tree_sitter::Node;
@@ -15,6 +16,15 @@ impl<'t> Text<'t> {
 
     pub(super) fn at(self, range: Range<usize>) -> &'t str {
         self.0.get(range).unwrap_or("")
+    }
+
+    /// How often each word stands in the whole of it.
+    pub(super) fn words(self) -> BTreeMap<&'t str, u32> {
+        let mut found = BTreeMap::new();
+        for word in self.0.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$'))) {
+            *found.entry(word).or_default() += 1;
+        }
+        found
     }
 
     /// The text of a string without its quotation marks, of anything else as it is.

@@ -28,6 +28,7 @@ impl<'a> Trees<'a> {
         for sides in &self.tests {
             facts.extend(stand_ins(sides));
             facts.extend(judged(sides));
+            facts.extend(repeated(sides));
         }
         for sides in &self.sources {
             facts.extend(detected(sides));
@@ -115,6 +116,16 @@ fn stand_ins(sides: &Sides<'_>) -> Vec<Fact> {
 fn judged(sides: &Sides<'_>) -> Option<Fact> {
     let first = sides.after.models.first().filter(|_| sides.before.models.is_empty())?;
     told(FactKind::GateJudgedByModel, sides.path, first.line, Side::After, "", &first.shown)
+}
+
+/// A test that is run again more often than before where it fails.
+fn repeated(sides: &Sides<'_>) -> Option<Fact> {
+    let most = |found: &Found| found.retries.iter().map(|(number, _)| *number).max().unwrap_or_default();
+    let (number, place) = sides.after.retries.iter().max_by_key(|(number, _)| *number)?;
+    if *number <= most(&sides.before) {
+        return None;
+    }
+    told(FactKind::AssertionSwallowed, sides.path, place.line, Side::After, "", &place.shown)
 }
 
 /// Places that the side before does not have.

@@ -1,6 +1,6 @@
 //! The walk through the tree of a file, which follows how it would run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tree_sitter::Node;
 
@@ -22,6 +22,8 @@ pub(super) struct Flow {
     pub(super) is_awaited: bool,
     /// Whether what the expression gives is awaited or returned.
     pub(super) is_given_back: bool,
+    /// Whether something else calls the function that this stands in, when it likes.
+    pub(super) is_called_back: bool,
 }
 
 /// A walk, and what it has found so far.
@@ -42,6 +44,10 @@ pub(super) struct Walk<'r, 't> {
     pub(super) within: Vec<&'t str>,
     /// Names of values that are written out where they are declared.
     pub(super) constants: BTreeMap<&'t str, Node<'t>>,
+    /// Names of lists that nothing is ever put into.
+    pub(super) empties: BTreeSet<&'t str>,
+    /// How often each word is written, once anybody asks.
+    pub(super) words: Option<BTreeMap<&'t str, u32>>,
 }
 
 /// The longest text of a place that is kept.
@@ -60,6 +66,8 @@ impl<'r, 't> Walk<'r, 't> {
             written: BTreeMap::new(),
             within: Vec::new(),
             constants: BTreeMap::new(),
+            empties: BTreeSet::new(),
+            words: None,
         };
         let flow = Flow {
             owner: Owner::File,
@@ -67,6 +75,7 @@ impl<'r, 't> Walk<'r, 't> {
             is_swallowed: false,
             is_awaited: true,
             is_given_back: false,
+            is_called_back: false,
         };
         walk.statements(root, flow);
         mark_unused(&mut walk.found, &walk.written);
@@ -163,7 +172,7 @@ impl<'r, 't> Walk<'r, 't> {
     pub(super) fn repeat(&mut self, node: Node<'t>, flow: Flow) {
         let over = node.child_by_field_name("right").map(vacuous::plain);
         let condition = node.child_by_field_name("condition");
-        let never = over.is_some_and(|over| over.kind() == "array" && over.named_child_count() == 0)
+        let never = over.is_some_and(|over| self.is_empty(over))
             || (node.kind() != "do_statement"
                 && condition.is_some_and(|condition| vacuous::truth(self.text, condition) == Some(false)));
         let body = node.child_by_field_name("body");

@@ -1,7 +1,7 @@
 //! Attributes of Rust and annotations of Java.
 
 use super::anchor;
-use super::found::{Marker, Place};
+use super::found::Marker;
 use crate::source::{Language, Source, Tight};
 
 /// How far the end of an attribute is looked for.
@@ -15,19 +15,11 @@ const RUST: [(&str, &str); 6] = [
     ("#[cfg(not(test))]", "#[cfg(not(test))]"),
     ("#[should_panic", "#[should_panic]"),
 ];
-/// Attributes that silence lints.
-const RUST_LINTS: [(&str, &str); 4] = [
-    ("#[allow(", "#[allow("),
-    ("#![allow(", "#![allow("),
-    ("#[expect(", "#[expect("),
-    ("#![expect(", "#![expect("),
-];
 /// Annotations of JUnit and TestNG that keep a test from running.
 const JAVA: [&str; 3] = ["Disabled", "Ignore", "EnabledIf"];
 
-pub(super) fn rust(tight: &Tight, source: &Source<'_>, place: Place) -> Vec<Marker> {
-    let lints = RUST_LINTS.iter().filter(|_| !place.is_vendored);
-    let plain = RUST.iter().chain(lints).flat_map(|(form, name)| {
+pub(super) fn rust(tight: &Tight, source: &Source<'_>) -> Vec<Marker> {
+    let plain = RUST.iter().flat_map(|(form, name)| {
         tight.text.match_indices(form).map(|(at, _)| (at, *name)).collect::<Vec<_>>()
     });
     let conditional = tight.text.match_indices("cfg_attr(").filter_map(|(at, _)| {
@@ -35,39 +27,26 @@ pub(super) fn rust(tight: &Tight, source: &Source<'_>, place: Place) -> Vec<Mark
         let inside = &near[..near.find(")]").unwrap_or(near.len())];
         let ignores =
             inside.ends_with(",ignore") || inside.contains(",ignore=") || inside.contains(",ignore,");
-        let allows = inside.contains(",allow(") || inside.contains(",expect(");
-        match (ignores, allows && !place.is_vendored) {
-            (true, _) => Some((at, "#[ignore]")),
-            (false, true) => Some((at, "#[allow(")),
-            (false, false) => None,
-        }
+        ignores.then_some((at, "#[ignore]"))
     });
     plain
         .chain(conditional)
         .map(|(at, name)| {
             let offset = tight.offset(at);
-            let inner = name.starts_with("#![");
-            let anchor =
-                if inner { String::new() } else { anchor::next_item(Language::Rust, source, offset) };
+            let anchor = anchor::next_item(Language::Rust, source, offset);
             Marker { name, offset, anchor, fits_new_tests: name == "#[should_panic]" }
         })
         .collect()
 }
 
-pub(super) fn java(tight: &Tight, source: &Source<'_>, place: Place) -> Vec<Marker> {
+pub(super) fn java(tight: &Tight, source: &Source<'_>) -> Vec<Marker> {
     let annotations = tight.words().filter(|word| word.before.ends_with('@'));
     annotations
         .filter_map(|word| {
-            let name = match word.text {
-                "SuppressWarnings" | "Suppress" | "SuppressFBWarnings" if !place.is_vendored => {
-                    "@SuppressWarnings"
-                }
-                text if JAVA.iter().any(|start| text.starts_with(start)) => "@Disabled",
-                _ => return None,
-            };
+            JAVA.iter().find(|start| word.text.starts_with(**start))?;
             let offset = tight.offset(word.position());
             let anchor = anchor::next_item(Language::Java, source, offset);
-            Some(Marker { name, offset, anchor, fits_new_tests: false })
+            Some(Marker { name: "@Disabled", offset, anchor, fits_new_tests: false })
         })
         .collect()
 }

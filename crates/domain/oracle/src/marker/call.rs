@@ -37,9 +37,12 @@ fn is_decorator(source: &Source<'_>, offset: usize) -> bool {
 }
 
 fn python(word: &Word<'_>, tight: &Tight, source: &Source<'_>, place: Place) -> Option<&'static str> {
-    if is_imported(source, tight.offset(word.position())) || word.before.ends_with("def ") {
-        return None;
-    }
+    let name = python_name(word, place)?;
+    let is_declared = word.before.ends_with("def ") || is_imported(source, tight.offset(word.position()));
+    (!is_declared).then_some(name)
+}
+
+fn python_name(word: &Word<'_>, place: Place) -> Option<&'static str> {
     let member = word.before.ends_with('.');
     let of_runner = matches!(word.owner(), Some("mark" | "pytest" | "unittest" | "case" | "nose"));
     let decorates = word.before.ends_with('@');
@@ -56,7 +59,6 @@ fn python(word: &Word<'_>, tight: &Tight, source: &Source<'_>, place: Place) -> 
         "SkipTest" if !word.before.ends_with("except ") && !word.before.ends_with("class ") => {
             (place.is_test || is_raised(word)).then_some("SkipTest")
         }
-        "no_type_check" if decorates || member => Some("no_type_check"),
         "__test__" | "__unittest_skip__" if word.after.starts_with("=") => Some("__test__"),
         "collect_ignore" | "collect_ignore_glob" => Some("collect_ignore"),
         "_exit" if place.is_test && word.owner() == Some("os") => Some("os._exit"),
@@ -84,11 +86,13 @@ fn go(word: &Word<'_>, place: Place) -> Option<&'static str> {
     if skips && word.owner().is_some_and(|owner| owner.len() <= 2) {
         return Some("t.Skip");
     }
-    let ends = place.is_test && word.text == "Exit" && word.owner() == Some("os");
+    if !(place.is_test && word.text == "Exit" && word.owner() == Some("os")) {
+        return None;
+    }
     // What the run of the tests gave may be kept while something is cleaned up.
     let code = word.arguments();
     let is_kept = !code.is_empty() && word.before.contains(&format!("{code}:=m.Run()"));
-    (ends && !is_kept && !word.after.starts_with("(m.Run")).then_some("os.Exit")
+    (!is_kept && !word.after.starts_with("(m.Run")).then_some("os.Exit")
 }
 
 fn java(word: &Word<'_>, place: Place) -> Option<&'static str> {

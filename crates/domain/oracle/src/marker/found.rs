@@ -16,6 +16,4 @@ pub(crate) struct Marker {
 pub(crate) struct Place {
     /// Whether the file is a test file: forms count there that mean other things elsewhere.
     pub(crate) is_test: bool,
-    /// Whether the file is a copy of other people's code, whose silenced checks are theirs.
-    pub(crate) is_vendored: bool,
 }

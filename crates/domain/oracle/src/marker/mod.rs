@@ -1,4 +1,4 @@
-//! Markers that keep a test from running or silence a check.
+//! Markers that keep a test from running.
 
 mod anchor;
 mod attribute;
@@ -17,13 +17,11 @@ pub(crate) use found::Place;
 pub(crate) fn find(language: Language, source: &Source<'_>, place: Place) -> Vec<Marker> {
     let tight = Tight::of(source);
     let mut found = match language {
-        Language::Rust => attribute::rust(&tight, source, place),
-        Language::Java => attribute::java(&tight, source, place),
+        Language::Rust => attribute::rust(&tight, source),
+        Language::Java => attribute::java(&tight, source),
         Language::Python | Language::JavaScript { .. } | Language::Go => Vec::new(),
     };
     found.extend(call::find(language, &tight, source, place));
-    if !place.is_vendored {
-        found.extend(comment::find(language, source, place));
-    }
+    found.extend(comment::find(language, source, place));
     found
 }

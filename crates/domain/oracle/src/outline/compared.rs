@@ -7,6 +7,7 @@ use ambit_policy::{Fact, FactKind, Side, Weakening};
 
 use super::check::{Check, Obstacle};
 use super::pairing::{self, Pairing, pair};
+use super::table::{Table, is_in_a_pattern};
 use super::weaker::weaker;
 use super::{Case, Finding, Outline, Told, Unit};
 
@@ -17,6 +18,8 @@ const SAME_TEST: f64 = 0.5;
 
 /// How many of the words of its checks a test shares with one of another name that is the same test rewritten.
 const SAME_WORDS: f64 = 0.75;
+/// How many of the words of its body a test that checks nothing known shares with one of another name.
+const SAME_BODY: f64 = 0.8;
 /// The most pairs of tests that are held against each other.
 const PAIRS: usize = 250_000;
 
@@ -120,6 +123,7 @@ impl<'a> Comparison<'a> {
             |unit: &Unit| -> BTreeSet<String> { unit.checks.iter().flat_map(pairing::words).collect() };
         self.match_alike(matched, free, keys, SAME_TEST, false);
         self.match_alike(matched, free, words, SAME_WORDS, true);
+        self.match_alike(matched, free, |unit| unit.words.clone(), SAME_BODY, true);
     }
 
     fn match_alike(
@@ -179,12 +183,15 @@ impl<'a> Comparison<'a> {
             self.tell(FactKind::TestUncollected, after.path, line, Side::After, was, is);
         }
         let (were, are) = (&before.unit.checks, &after.unit.checks);
+        let table = Table::that_came(before.unit, after.unit);
         for (one, other) in &pairing.pairs {
-            self.pair(after.path, &were[*one], &are[*other]);
+            if !table.says(&were[*one], &are[*other]) {
+                self.pair(after.path, &were[*one], &are[*other]);
+            }
         }
         let mut gained = pairing.gained.iter().map(|place| &are[*place]);
         for check in pairing.lost.iter().map(|place| &were[*place]).filter(|check| !check.is_vacuous()) {
-            if self.takes(check) {
+            if self.takes(check) || table.holds(check, are) || is_in_a_pattern(check, are) {
                 continue;
             }
             // Another check took its place; whether as a weaker one is told by how much it asks.
@@ -201,6 +208,12 @@ impl<'a> Comparison<'a> {
             }
         }
         self.obstacles(after.path, &before.unit.obstacles, &after.unit.obstacles, &before.unit.shown);
+        for dropped in after.unit.dropped.iter().filter(|dropped| {
+            before.unit.asked.contains(&dropped.key) && !after.unit.asked.contains(&dropped.key)
+        }) {
+            let was = format!("{}?", dropped.key);
+            self.tell(dropped.kind, after.path, dropped.line, Side::After, &was, &dropped.shown);
+        }
         self.cases(before, after);
         for limit in &before.unit.limits {
             let after_limit = after.unit.limits.iter().find(|other| other.name == limit.name);
@@ -234,7 +247,9 @@ impl<'a> Comparison<'a> {
     fn removed(&mut self, gone: Placed<'a>) {
         let checks: Vec<&Check> = gone.unit.checks.iter().filter(|check| !check.is_vacuous()).collect();
         let lost = checks.iter().filter(|check| !self.takes(check)).count();
-        if lost > 0 || checks.is_empty() {
+        // One test for each of several builds that became one for all of them.
+        let is_left = |other: &Placed<'_>| other.path == gone.path && other.unit.name == gone.unit.name;
+        if lost > 0 || (checks.is_empty() && !self.after.iter().any(is_left)) {
             self.tell(FactKind::TestRemoved, gone.path, gone.unit.line, Side::Before, &gone.unit.shown, "");
         }
     }
@@ -259,6 +274,10 @@ impl<'a> Comparison<'a> {
                 }
                 None => left.push(case),
             }
+        }
+        // The one value that a test ran for may as well stand in it.
+        if were.len() == 1 && are.is_empty() {
+            return;
         }
         let fewer = left.len().saturating_sub(gained.len());
         for case in left.into_iter().take(fewer) {
@@ -317,6 +336,8 @@ fn findings(files: &[Sides<'_>]) -> Vec<Fact> {
     }
     let mut facts = Vec::new();
     for file in files {
+        // Where nothing was before, nothing is taken from what is collected.
+        let is_new = file.before.units.is_empty() && file.before.findings.is_empty();
         let sides: [(&[Finding], Told, i64, Side); 2] = [
             (&file.after.findings, Told::WhereAdded, 1, Side::After),
             (&file.before.findings, Told::WhereDropped, -1, Side::Before),
@@ -330,6 +351,9 @@ fn findings(files: &[Sides<'_>]) -> Vec<Fact> {
                     continue;
                 };
                 *left -= sign;
+                if is_new && finding.kind == FactKind::TestUncollected {
+                    continue;
+                }
                 let (was, is) = if side == Side::Before {
                     (finding.shown.as_str(), "")
                 } else {

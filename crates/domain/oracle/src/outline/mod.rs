@@ -7,6 +7,8 @@
 mod check;
 mod compared;
 mod pairing;
+mod spelling;
+mod table;
 mod terms;
 mod weaker;
 
@@ -14,6 +16,8 @@ pub(crate) use check::{Check, Obstacle, Relation};
 pub(crate) use compared::{Sides, compare};
 pub(crate) use terms::{Bindings, alternatives, is_literal, squeezed, top_level};
 pub(crate) use weaker::number as amount;
+
+use std::collections::BTreeSet;
 
 use ambit_policy::FactKind;
 
@@ -45,6 +49,22 @@ pub(crate) struct Unit {
     pub(crate) cases: Vec<Case>,
     /// Limits that bind the run itself: how many values a generator makes, after how long a test fails.
     pub(crate) limits: Vec<Limit>,
+    /// The words of its body, where it checks nothing that is known: by them it is found again under another name.
+    pub(crate) words: BTreeSet<String>,
+    /// Calls whose failure fails it.
+    pub(crate) asked: BTreeSet<String>,
+    /// Calls whose outcome it drops: each is a weakening where its failure failed the test before.
+    pub(crate) dropped: Vec<Obstacle>,
+}
+
+impl Unit {
+    /// Keeps the words of a body that checks nothing.
+    pub(crate) fn keep_words(&mut self, body: &str) {
+        if self.checks.is_empty() {
+            let words = body.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            self.words = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        }
+    }
 }
 
 /// One value of a parametrised test.
@@ -56,6 +76,13 @@ pub(crate) struct Case {
     pub(crate) cells: Vec<String>,
     /// Its text, as it is shown.
     pub(crate) shown: String,
+}
+
+/// The rows of one table without those that it says twice.
+pub(crate) fn distinct(mut rows: Vec<Case>) -> Vec<Case> {
+    let mut seen = BTreeSet::new();
+    rows.retain(|row| seen.insert(row.cells.clone()));
+    rows
 }
 
 /// A number that says how hard a test tries.

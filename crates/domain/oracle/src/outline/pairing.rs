@@ -17,12 +17,14 @@ pub(super) struct Pairing {
     pub(super) gained: Vec<usize>,
 }
 
-/// Pairs checks by what they say, then by what they look at, then by the words that they share.
+/// Pairs checks by what they say, then by what they look at and how, then by what they look at, then by the words that they
+/// share.
 pub(super) fn pair(before: &[Check], after: &[Check]) -> Pairing {
     let mut pairing =
         Pairing { pairs: Vec::new(), lost: (0..before.len()).collect(), gained: (0..after.len()).collect() };
     pairing.by(before, after, Check::key);
     pairing.by(before, after, Check::resolved_key);
+    pairing.by(before, after, |check| format!("{:?} {}", check.relation, subject(check, &check.subject)));
     pairing.by(before, after, |check| subject(check, &check.subject));
     pairing.by(before, after, |check| subject(check, &check.resolved.0));
     pairing.by_words(before, after);

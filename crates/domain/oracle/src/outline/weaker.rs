@@ -3,6 +3,7 @@
 use ambit_policy::FactKind;
 
 use super::check::{Check, Relation};
+use super::spelling::is_same_value;
 use super::terms::is_literal;
 
 /// What is told of a check that stands in the place of another. `None` where it is as strong.
@@ -22,7 +23,12 @@ pub(super) fn weaker(before: &Check, after: &Check) -> Option<FactKind> {
         return is_left.then_some(FactKind::AssertionLoosened);
     }
     if after.alternatives > before.alternatives || falls(before, after) {
-        return Some(FactKind::AssertionLoosened);
+        if asks_for_a_failure(before) == asks_for_a_failure(after) {
+            return Some(FactKind::AssertionLoosened);
+        }
+        // `warning.category == X` and a call that must warn of `X` ask for the same.
+        let same = !before.expected.is_empty() && before.expected == after.expected;
+        return (!same).then_some(FactKind::ExpectationChanged);
     }
     if is_compared_with_itself(after) && !is_compared_with_itself(before) && before.expected == after.expected
     {
@@ -33,6 +39,12 @@ pub(super) fn weaker(before: &Check, after: &Check) -> Option<FactKind> {
         return None;
     }
     same_relation(before, after)
+}
+
+/// Whether a check asks for an error or a warning.
+fn asks_for_a_failure(check: &Check) -> bool {
+    check.relation == Relation::Shaped
+        && matches!(check.subject.as_str(), "raises" | "warns" | "deprecated_call")
 }
 
 /// Whether the value that is expected is the one that is looked at, by another name.
@@ -65,6 +77,11 @@ fn falls(before: &Check, after: &Check) -> bool {
             });
             !held && !matches!(before.expected.as_str(), "true" | "false")
         }
+        // What holds a key answers when it is asked for it.
+        (Relation::Shaped, Relation::Differs) => {
+            let asks = after.expected == "None" && after.subject.contains(&before.expected);
+            !(asks && before.measure == "contains" && !before.is_negated && is_literal(&before.expected))
+        }
         (Relation::Equals, Relation::Shaped) => {
             after.measure != "matches" || !(same_text(&after.expected) || same_text(&after.resolved.1))
         }
@@ -83,8 +100,7 @@ fn falls(before: &Check, after: &Check) -> bool {
 fn same_relation(before: &Check, after: &Check) -> Option<FactKind> {
     let same_expected = before.expected == after.expected
         || before.resolved.1 == after.resolved.1
-        || plain(&before.expected) == plain(&after.expected)
-        || literal(&before.expected).is_some_and(|text| literal(&after.expected) == Some(text));
+        || is_same_value(&before.expected, &after.expected);
     if before.is_negated != after.is_negated && same_expected {
         return Some(FactKind::ExpectationChanged);
     }
@@ -110,23 +126,6 @@ fn same_relation(before: &Check, after: &Check) -> Option<FactKind> {
     }
 }
 
-/// A value without what only says how it is kept: borrowed, in a list of another kind, by a longer path.
-fn plain(text: &str) -> String {
-    let kept = [
-        "std::",
-        "core::",
-        "alloc::",
-        "vec!",
-        ".to_string()",
-        ".to_owned()",
-        ".into()",
-        ".as_slice()",
-        "String::from",
-    ];
-    let text = kept.iter().fold(text.to_owned(), |text, form| text.replace(form, ""));
-    text.replace(['&', '(', ')', '*'], "").replace("[..]", "")
-}
-
 fn order(before: &Check, after: &Check, same_expected: bool) -> Option<FactKind> {
     let (was, is) = (before.measure.as_str(), after.measure.as_str());
     if same_expected {
@@ -147,6 +146,13 @@ fn order(before: &Check, after: &Check, same_expected: bool) -> Option<FactKind>
 
 fn shape(before: &Check, after: &Check) -> Option<FactKind> {
     let (was, is) = (before.expected.as_str(), after.expected.as_str());
+    // Of any error, or of any kind at all, every kind is one.
+    if before.measure == "type"
+        && matches!(was, "Exception" | "BaseException" | "object")
+        && !before.is_negated
+    {
+        return None;
+    }
     let open = |text: &str| {
         let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
         text.matches("..").count() + words.filter(|word| *word == "_").count()
@@ -163,15 +169,6 @@ fn shape(before: &Check, after: &Check) -> Option<FactKind> {
     // A longer pattern that holds the shorter one asks for more.
     let tighter = is.trim_matches('"').contains(was.trim_matches('"')) || open(is) < open(was);
     (!tighter).then_some(FactKind::ExpectationChanged)
-}
-
-/// What a string says, however it is written and owned.
-fn literal(text: &str) -> Option<&str> {
-    let owned = [".to_string()", ".to_owned()", ".into()"];
-    let text = owned.iter().find_map(|call| text.strip_suffix(call)).unwrap_or(text);
-    let raw = text.strip_prefix("r#").and_then(|rest| rest.strip_suffix('#'));
-    let inside = raw.unwrap_or(text).strip_prefix('"')?.strip_suffix('"')?;
-    (!inside.contains(['"', '\\'])).then_some(inside)
 }
 
 /// Whether what is expected is a value that the test says itself, on both sides.

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use ambit_policy::FactKind;
 use tree_sitter::Node;
 
-use super::{DEPTH, Reader};
-use crate::outline::{Bindings, Check, Obstacle, Relation, Unit, squeezed};
+use super::Reader;
+use crate::outline::{Bindings, Check, Obstacle, Relation, Unit, distinct, squeezed};
+use crate::reading::{DEPTH, Reading as _};
 
 /// Exceptions that a failed assertion is one of.
 const CATCH_FAILURES: [&str; 4] = ["AssertionError", "Exception", "BaseException", "self.failureException"];
@@ -197,9 +198,10 @@ impl Reader<'_> {
         let value = walk.bindings.value(&list).map_or(list, str::to_owned);
         let is_empty =
             matches!(value.as_str(), "[]" | "()" | "{}" | "range(0)" | "\"\"" | "set()" | "list()");
-        if let Some(table) = node.child_by_field_name("right").and_then(|list| self.table(list)) {
-            unit.cases.extend(table);
-        }
+        let table = node.child_by_field_name("right").and_then(|list| {
+            self.table(list).or_else(|| self.table(bound_list(self.text, walk.body, self.of(list))?))
+        });
+        unit.cases.extend(distinct(table.unwrap_or_default()));
         self.inner(node, is_empty.then_some("empty loop"), unit, walk);
     }
 
@@ -207,6 +209,8 @@ impl Reader<'_> {
         let mut cursor = node.walk();
         let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
         let swallows = children.iter().find(|child| self.swallows(**child));
+        // Where nothing is raised the test fails, so that the handler is reached.
+        let must_raise = children.iter().any(|child| child.kind() == "else_clause" && fails(self.of(*child)));
         let before = walk.obstacles.len();
         if let Some(handler) = swallows {
             walk.obstacles.push(self.obstacle(FactKind::AssertionSwallowed, "except", *handler));
@@ -218,7 +222,9 @@ impl Reader<'_> {
                     walk.obstacles.truncate(before);
                 }
                 "else_clause" | "finally_clause" => self.inner(child, None, unit, walk),
-                "except_clause" | "except_group_clause" => self.inner(child, Some("in except"), unit, walk),
+                "except_clause" | "except_group_clause" => {
+                    self.inner(child, (!must_raise).then_some("in except"), unit, walk);
+                }
                 _ => {}
             }
         }
@@ -304,4 +310,23 @@ impl Reader<'_> {
         check.obstacles.extend(walk.obstacles.iter().cloned());
         unit.checks.push(check);
     }
+}
+
+/// Whether a clause does nothing but fail.
+fn fails(clause: &str) -> bool {
+    let body = clause.split_once(':').map_or("", |(_, body)| body).trim();
+    ["self.fail(", "pytest.fail(", "raise AssertionError", "assert False"]
+        .iter()
+        .any(|start| body.starts_with(start))
+}
+
+/// The list that a name is bound to in a body.
+fn bound_list<'t>(text: &str, body: Node<'t>, name: &str) -> Option<Node<'t>> {
+    let of = |node: Node<'_>| text.get(node.byte_range());
+    let mut cursor = body.walk();
+    let assignments = body.named_children(&mut cursor).filter_map(|statement| statement.named_child(0));
+    let mut bound = assignments.filter(|inner| {
+        inner.kind() == "assignment" && inner.child_by_field_name("left").and_then(of) == Some(name)
+    });
+    bound.next()?.child_by_field_name("right").filter(|list| matches!(list.kind(), "list" | "tuple"))
 }

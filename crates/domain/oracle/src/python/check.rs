@@ -4,8 +4,9 @@ use ambit_policy::FactKind;
 use tree_sitter::Node;
 
 use super::body::Walk;
-use super::{DEPTH, Reader, WAITS};
+use super::{Reader, WAITS};
 use crate::outline::{Check, Relation, Unit, squeezed};
+use crate::reading::{DEPTH, Reading as _};
 
 /// Beginnings of the names of functions that check something.
 const HELPERS: [&str; 7] = ["assert", "check_", "verify_", "expect_", "ensure_", "validate_", "_assert"];

@@ -2,8 +2,9 @@
 
 use tree_sitter::Node;
 
-use super::{DEPTH, Reader};
+use super::Reader;
 use crate::outline::{Check, Relation, squeezed};
+use crate::reading::{DEPTH, Reading as _};
 
 impl Reader<'_> {
     /// What a condition that must hold, or must not, checks.

@@ -4,7 +4,8 @@ use ambit_policy::FactKind;
 use tree_sitter::Node;
 
 use super::Reader;
-use crate::outline::{Case, Limit, Unit, amount, squeezed, top_level};
+use crate::outline::{Case, Limit, Unit, amount, distinct, squeezed, top_level};
+use crate::reading::Reading as _;
 
 /// How many values hypothesis makes where nobody says a number.
 const EXAMPLES: f64 = 100.0;
@@ -45,7 +46,7 @@ impl Reader<'_> {
         for decorator in decorators {
             let text = squeezed(self.of(*decorator));
             if text.contains("parametrize(") || text.contains("expand(") || text.contains("ddt.data(") {
-                unit.cases.extend(self.parameters(*decorator));
+                unit.cases.extend(distinct(self.parameters(*decorator)));
             }
             let number = text.split("max_examples=").nth(1);
             let number = number.and_then(|rest| amount(rest.split([',', ')']).next().unwrap_or("")));
@@ -60,6 +61,16 @@ impl Reader<'_> {
                 // A number that is said stands before the one that holds otherwise.
                 let place = if number.is_some() { 0 } else { unit.limits.len() };
                 unit.limits.insert(place, limit);
+            }
+            if is_given(&text) {
+                let is_one_value = ["just(", "nothing()", ".none()"].iter().any(|only| text.contains(only));
+                unit.limits.push(Limit {
+                    name: "strategies",
+                    line: self.line(*decorator),
+                    shown: self.shown(*decorator).to_owned(),
+                    value: if is_one_value { 1.0 } else { EXAMPLES },
+                    kind: FactKind::ParameterDropped,
+                });
             }
             let name = text.trim_start_matches('@').split('(').next().unwrap_or("");
             let last = name.rsplit('.').next().unwrap_or("");

@@ -13,8 +13,9 @@ use std::collections::BTreeSet;
 use ambit_policy::FactKind;
 use tree_sitter::{Node, Tree};
 
-use crate::outline::{Bindings, Check, Finding, Obstacle, Outline, Relation, Told, Unit, squeezed};
-use crate::tree::parsed;
+use crate::outline::{Bindings, Check, Obstacle, Outline, Relation, Told, Unit, squeezed};
+use crate::reading::{DEPTH, Reading};
+use crate::tree::{Side, Sides};
 
 /// Functions that wait for what they are given.
 const WAITS: [&str; 3] = ["asyncio.run", "run_until_complete", "anyio.run"];
@@ -22,13 +23,11 @@ const WAITS: [&str; 3] = ["asyncio.run", "run_until_complete", "anyio.run"];
 const EXPECTATIONS: [&str; 4] = ["expected", "want", "golden", "reference"];
 /// Marks of an asynchronous test that a runner waits for.
 const ASYNC_MARKS: [&str; 5] = ["asyncio", "anyio", "trio", "tornado", "gen_test"];
-/// How deep code is followed.
-const DEPTH: u32 = 160;
 
-/// The outlines of both sides of a file. `None` where no parser is to be had.
-pub(crate) fn outlines(before: &str, after: &str, is_test_file: bool) -> Option<(Outline, Outline)> {
-    let mut before = Reader::new(before, is_test_file)?;
-    let mut after = Reader::new(after, is_test_file)?;
+/// The outlines of both sides of a file.
+pub(crate) fn outlines(trees: &Sides<'_>, is_test_file: bool) -> (Outline, Outline) {
+    let mut before = Reader::new(&trees.before, is_test_file);
+    let mut after = Reader::new(&trees.after, is_test_file);
     before.learn();
     after.learn();
     // What one side waits for is to be waited for on the other.
@@ -38,18 +37,20 @@ pub(crate) fn outlines(before: &str, after: &str, is_test_file: bool) -> Option<
     before.read();
     after.read();
     tenancy::forget_what_went_with_its_function(&mut before.outline, &after.functions);
-    Some((before.outline, after.outline))
+    (before.outline, after.outline)
 }
 
 struct Reader<'t> {
     text: &'t str,
-    tree: Tree,
+    tree: &'t Tree,
     is_test_file: bool,
     outline: Outline,
     /// Names of all functions of the file.
     functions: BTreeSet<String>,
     /// Functions that are awaited somewhere.
     awaited: BTreeSet<String>,
+    /// Classes that a class of tests takes its tests from.
+    mixins: BTreeSet<String>,
     /// What names of the module are bound to.
     constants: Bindings,
     /// The module's lists, by name: where they stand.
@@ -68,30 +69,34 @@ struct Scope {
     depth: u32,
 }
 
+impl<'t> Reading<'t> for Reader<'t> {
+    fn text(&self) -> &'t str {
+        self.text
+    }
+}
+
 impl<'t> Reader<'t> {
-    fn new(text: &'t str, is_test_file: bool) -> Option<Self> {
-        let tree = parsed(&tree_sitter_python::LANGUAGE.into(), text)?;
-        Some(Self {
-            text,
-            tree,
+    fn new(side: &'t Side<'t>, is_test_file: bool) -> Self {
+        Self {
+            text: side.text,
+            tree: &side.tree,
             is_test_file,
             outline: Outline::default(),
             functions: BTreeSet::new(),
             awaited: BTreeSet::new(),
+            mixins: BTreeSet::new(),
             constants: Bindings::default(),
             lists: Vec::new(),
-        })
+        }
     }
 
     /// Collects what must be known of a file before its tests are read.
     fn learn(&mut self) {
-        let tree = self.tree.clone();
-        self.names(tree.root_node(), 0);
+        self.names(self.tree.root_node(), 0);
     }
 
     fn read(&mut self) {
-        let tree = self.tree.clone();
-        let root = tree.root_node();
+        let root = self.tree.root_node();
         self.source(root);
         if self.is_test_file {
             let scope = Scope { is_collected: true, ..Scope::default() };
@@ -117,10 +122,6 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn of(&self, node: Node<'_>) -> &'t str {
-        self.text.get(node.byte_range()).unwrap_or("")
-    }
-
     /// The text in one spelling: without white space, and strings in double quotation marks where that changes nothing.
     fn plain(&self, node: Node<'_>) -> String {
         let text = squeezed(&self.without_comments(node));
@@ -142,27 +143,9 @@ impl<'t> Reader<'t> {
         text
     }
 
-    fn line(&self, node: Node<'_>) -> u32 {
-        u32::try_from(node.start_position().row).unwrap_or(u32::MAX).saturating_add(1)
-    }
-
-    /// The line that a node starts on, as it is shown.
-    fn shown(&self, node: Node<'_>) -> &'t str {
-        let start = self.text[..node.start_byte()].rfind('\n').map_or(0, |at| at + 1);
-        self.text[start..].lines().next().unwrap_or("").trim()
-    }
-
-    fn field(&self, node: Node<'_>, name: &str) -> &'t str {
-        node.child_by_field_name(name).map_or("", |child| self.of(child))
-    }
-
-    fn obstacle(&self, kind: FactKind, key: &str, node: Node<'_>) -> Obstacle {
-        Obstacle { kind, key: key.to_owned(), line: self.line(node), shown: self.shown(node).to_owned() }
-    }
-
     fn find(&mut self, kind: FactKind, told: Told, node: Node<'_>, key: &str) {
-        let (line, shown) = (self.line(node), self.shown(node).to_owned());
-        self.outline.findings.push(Finding { kind, told, line, key: key.to_owned(), shown });
+        let finding = self.finding(kind, told, node, key);
+        self.outline.findings.push(finding);
     }
 
     /// Collects the names of functions, what is awaited, and what the module binds.
@@ -185,6 +168,13 @@ impl<'t> Reader<'t> {
                 let called = arguments.and_then(|list| list.named_child(0)).filter(|it| it.kind() == "call");
                 if let Some(call) = called {
                     self.awaited.insert(squeezed(self.field(call, "function")));
+                }
+            }
+            "class_definition" => {
+                let bases = self.field(node, "superclasses");
+                if bases.contains("TestCase") || self.field(node, "name").starts_with("Test") {
+                    let bases = bases.trim_matches(['(', ')']).split(',').map(str::trim);
+                    self.mixins.extend(bases.map(str::to_owned));
                 }
             }
             "assignment" if is_of_module(node) => self.bind_module(node),
@@ -284,7 +274,9 @@ impl<'t> Reader<'t> {
         });
         let inner = Scope {
             classes: format!("{}{name}.", scope.classes),
-            is_collected: scope.is_collected && (inherits || name.starts_with("Test")) && !is_off,
+            is_collected: scope.is_collected
+                && (inherits || name.starts_with("Test") || self.mixins.contains(name))
+                && !is_off,
             is_unittest,
             depth: scope.depth + 1,
         };
@@ -309,6 +301,11 @@ impl<'t> Reader<'t> {
         self.block(body, &mut unit, &mut walk);
         walk.patched.extend(decorator::patched(self, decorators));
         unit.checks.iter_mut().for_each(|check| walk.note_patched(check));
+        unit.keep_words(self.of(body));
+        if !unit.is_collected && unit.checks.is_empty() {
+            // What a fixture goes through is no table.
+            unit.cases.clear();
+        }
         self.outline.units.push(unit);
     }
 

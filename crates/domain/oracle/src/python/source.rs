@@ -4,8 +4,9 @@
 use ambit_policy::FactKind;
 use tree_sitter::Node;
 
-use super::{DEPTH, Reader};
+use super::Reader;
 use crate::outline::{Told, squeezed};
+use crate::reading::{DEPTH, Reading as _};
 
 /// What only a test run has in its surroundings.
 const SIGNS: [&str; 6] = [

@@ -7,6 +7,7 @@ use tree_sitter::Node;
 
 use super::Reader;
 use crate::outline::{Outline, Told, squeezed};
+use crate::reading::Reading as _;
 
 /// What columns and fields that name a tenant are called, whole or with `_id` behind.
 const TENANTS: [&str; 9] =

@@ -5,6 +5,7 @@ use tree_sitter::Node;
 use super::Reader;
 use super::condition::{is_the_same, tolerance};
 use crate::outline::{Check, Relation, squeezed};
+use crate::reading::Reading as _;
 
 impl Reader<'_> {
     /// What a call checks; nothing for a call that is none of these.
@@ -37,7 +38,9 @@ impl Reader<'_> {
         let is_any = matches!(kind, "Exception" | "BaseException");
         let expected = if is_any { "" } else { kind };
         let pattern = arguments.iter().find_map(|argument| argument.strip_prefix("match="));
-        let mut check = Check::new(self.line(call), self.shown(call), Relation::Shaped, method, expected);
+        // Any warning or none at all.
+        let relation = if kind == "None" { Relation::Nothing } else { Relation::Shaped };
+        let mut check = Check::new(self.line(call), self.shown(call), relation, method, expected);
         check.alternatives = crate::outline::alternatives(kind.trim_matches(['(', ')']), &[","]);
         if is_any {
             check.alternatives = 9;

@@ -3,8 +3,8 @@
 use tree_sitter::Node;
 
 use super::Reader;
-use super::body::Walk;
 use crate::outline::{Check, Relation, Unit, alternatives, is_literal, top_level};
+use crate::reading::{Reading as _, Walk};
 
 /// Methods that ask whether there is something at all.
 const PRESENCE: [&str; 4] = ["is_ok", "is_err", "is_some", "is_none"];
@@ -58,9 +58,11 @@ impl Reader<'_> {
         };
         for mut check in checks {
             check.is_optional = name.starts_with("debug_");
-            check.resolved = (walk.bindings.resolve(&check.subject), walk.bindings.resolve(&check.expected));
-            check.obstacles.clone_from(&walk.obstacles);
-            unit.checks.push(check);
+            check.measure = self.constants.resolve(&check.measure);
+            if check.relation == Relation::Ordered {
+                check.expected = self.constants.resolve(&check.expected);
+            }
+            walk.check(check, unit);
         }
         true
     }

@@ -3,57 +3,38 @@
 use ambit_policy::FactKind;
 use tree_sitter::Node;
 
-use super::{DEPTH, Reader, bind};
-use crate::outline::{Bindings, Check, Obstacle, Relation, Unit, squeezed};
+use super::{Reader, bind};
+use crate::outline::{Check, Relation, Unit, squeezed};
+use crate::reading::{Following, Reading as _, Walk};
 
 /// Beginnings of the names of functions that check something.
 const HELPERS: [&str; 8] = ["assert", "check", "verify", "expect_", "ensure", "must_", "test_", "validate"];
 /// Names that begin so and check nothing by themselves.
 const NO_HELPERS: [&str; 4] = ["expect_err", "checked_add", "checked_sub", "checked_mul"];
 
-/// Where in a body the reader is.
-#[derive(Clone)]
-pub(super) struct Walk<'b> {
-    /// The whole body.
-    pub(super) body: Node<'b>,
-    pub(super) bindings: Bindings,
-    pub(super) obstacles: Vec<Obstacle>,
-    is_async: bool,
-    /// Whether what is called here is waited for.
-    is_awaited: bool,
-    depth: u32,
-}
-
-impl<'b> Walk<'b> {
-    pub(super) fn new(body: Node<'b>, is_async: bool) -> Self {
-        Self {
-            body,
-            bindings: Bindings::default(),
-            obstacles: Vec::new(),
-            is_async,
-            is_awaited: false,
-            depth: 0,
-        }
-    }
-}
-
-impl Reader<'_> {
-    /// Follows one node.
-    pub(super) fn body(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        if walk.depth > DEPTH {
-            return;
-        }
-        walk.depth += 1;
+impl<'t> Following<'t> for Reader<'t> {
+    fn node(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
         match node.kind() {
             "block" => self.block(node, unit, walk),
             "function_item" => self.nested(node, unit, walk),
             "macro_invocation" => self.macro_call(node, unit, walk),
-            "call_expression" => self.call(node, unit, walk),
-            "let_declaration" => self.binding(node, unit, walk),
+            "call_expression" => {
+                unit.asked.extend(self.unwrapped(node));
+                self.call(node, unit, walk);
+            }
+            "try_expression" => {
+                unit.asked.extend(node.named_child(0).map(|tried| squeezed(self.of(tried))));
+                self.children(node, unit, walk);
+            }
+            "let_declaration" => {
+                unit.dropped.extend(self.outcome_dropped(node));
+                self.binding(node, unit, walk);
+            }
             "if_expression" => self.condition(node, unit, walk),
             "for_expression" => self.repeated(node, unit, walk),
             "while_expression" if self.field(node, "condition") == "false" => {
-                self.behind(node, "while false", unit, walk);
+                let found = self.obstacle(FactKind::AssertionUnreachable, "while false", node);
+                self.behind(node, Some(found), unit, walk);
             }
             "await_expression" => {
                 let was = std::mem::replace(&mut walk.is_awaited, true);
@@ -63,16 +44,10 @@ impl Reader<'_> {
             "mod_item" | "impl_item" | "struct_item" | "use_declaration" | "attribute_item" => {}
             _ => self.children(node, unit, walk),
         }
-        walk.depth -= 1;
     }
+}
 
-    fn children(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        let mut cursor = node.walk();
-        for child in node.named_children(&mut cursor) {
-            self.body(child, unit, walk);
-        }
-    }
-
+impl Reader<'_> {
     /// The statements of a block, each behind those that may leave it.
     fn block(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
         let outside = walk.obstacles.len();
@@ -102,10 +77,6 @@ impl Reader<'_> {
         walk.obstacles.truncate(outside);
     }
 
-    pub(super) fn obstacle(&self, kind: FactKind, key: &str, node: Node<'_>) -> Obstacle {
-        Obstacle { kind, key: key.to_owned(), line: self.line(node), shown: self.shown(node).to_owned() }
-    }
-
     /// A function in a function. What it checks is checked by the outer one where that calls it.
     fn nested(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
         let name = self.field(node, "name");
@@ -118,7 +89,7 @@ impl Reader<'_> {
                 shown: self.shown(node).to_owned(),
                 ..Unit::default()
             };
-            self.body(body, &mut inner, &mut Walk::new(body, false));
+            self.body(body, &mut inner, &mut Walk::new(body));
             self.outline.units.push(inner);
             return;
         }
@@ -135,13 +106,6 @@ impl Reader<'_> {
             self.body(value, unit, walk);
             bind(&mut walk.bindings, self.field(node, "pattern"), self.of(value));
         }
-    }
-
-    fn behind(&mut self, node: Node<'_>, key: &str, unit: &mut Unit, walk: &mut Walk<'_>) {
-        let before = walk.obstacles.len();
-        walk.obstacles.push(self.obstacle(FactKind::AssertionUnreachable, key, node));
-        self.children(node, unit, walk);
-        walk.obstacles.truncate(before);
     }
 
     /// A check in a branch may not be reached, unless the other branch fails or checks as well.
@@ -170,7 +134,9 @@ impl Reader<'_> {
 
     fn repeated(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
         let value = squeezed(self.field(node, "value"));
-        let value = walk.bindings.value(&value).map_or(value.clone(), str::to_owned);
+        let named =
+            walk.bindings.value(&value).or_else(|| self.constants.value(value.trim_start_matches('&')));
+        let value = named.map_or(value.clone(), str::to_owned);
         let plain = value.trim_start_matches('&');
         let is_empty = plain.starts_with("[]")
             || plain.starts_with("vec![]")
@@ -187,6 +153,7 @@ impl Reader<'_> {
                 unit.cases.extend(self.elements(list));
             } else if list.kind() == "identifier" {
                 self.bound_list(list, unit, walk);
+                unit.cases.extend(self.constant_list(list));
             } else {
                 self.body(list, unit, walk);
             }

@@ -6,6 +6,7 @@ use tree_sitter::Node;
 use super::Reader;
 use super::attribute::{self, Attributes};
 use crate::outline::{Finding, Told};
+use crate::reading::Reading as _;
 
 /// Texts by which source finds out that a test runs it.
 const RUNNER_TEXTS: [&str; 5] =

@@ -3,9 +3,10 @@
 use ambit_policy::FactKind;
 use tree_sitter::Node;
 
-use super::body::{Walk, mentions};
-use super::{DEPTH, Reader};
+use super::Reader;
+use super::body::mentions;
 use crate::outline::{Obstacle, squeezed};
+use crate::reading::{DEPTH, Reading as _, Walk};
 
 /// The longest statement whose outcome is followed.
 const STATEMENT_BYTES: usize = 20_000;
@@ -14,12 +15,11 @@ impl Reader<'_> {
     /// What is told of a task whose failure is dropped at this offset.
     pub(super) fn obstacle_at(&self, offset: usize) -> Obstacle {
         let lines = self.text[..offset].matches('\n').count();
-        let start = self.text[..offset].rfind('\n').map_or(0, |at| at + 1);
         Obstacle {
             kind: FactKind::AssertionSwallowed,
             key: "joined".to_owned(),
             line: u32::try_from(lines).unwrap_or(u32::MAX).saturating_add(self.first_line),
-            shown: self.text[start..].lines().next().unwrap_or("").trim().to_owned(),
+            shown: self.shown_at(offset).to_owned(),
         }
     }
 

@@ -3,6 +3,7 @@
 mod assertion;
 mod attribute;
 mod body;
+mod constants;
 mod detection;
 mod dropped;
 mod tables;
@@ -10,28 +11,27 @@ mod tables;
 use std::collections::BTreeSet;
 
 use ambit_policy::FactKind;
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
 use crate::outline::{
     Bindings, Check, Finding, Limit, Obstacle, Outline, Relation, Told, Unit, squeezed, top_level,
 };
-use crate::tree::parsed;
+use crate::reading::{DEPTH, Following as _, Reading, Walk};
+use crate::tree::Side;
 use attribute::Attributes;
 
-/// How deep code is followed.
-const DEPTH: u32 = 160;
-
-/// The outline of a file. `None` where no parser is to be had.
-pub(crate) fn outline(text: &str, is_test_file: bool) -> Option<Outline> {
+/// The outline of a file.
+pub(crate) fn outline(side: &Side<'_>, is_test_file: bool) -> Outline {
     let mut reader = Reader {
-        text,
+        text: side.text,
         first_line: 1,
         outline: Outline::default(),
         helpers: BTreeSet::new(),
         limits: Vec::new(),
+        constants: Bindings::default(),
     };
-    reader.read(&Scope { in_tests: is_test_file, ..Scope::default() })?;
-    Some(reader.outline)
+    reader.read(&side.tree, &Scope { in_tests: is_test_file, ..Scope::default() });
+    reader.outline
 }
 
 /// Where an item stands.
@@ -53,32 +53,25 @@ struct Reader<'t> {
     helpers: BTreeSet<String>,
     /// Limits that hold for all tests here.
     limits: Vec<Limit>,
+    /// What constants are bound to.
+    constants: Bindings,
 }
 
-impl<'t> Reader<'t> {
-    fn read(&mut self, scope: &Scope) -> Option<()> {
-        let tree = parsed(&tree_sitter_rust::LANGUAGE.into(), self.text)?;
+impl<'t> Reading<'t> for Reader<'t> {
+    fn text(&self) -> &'t str {
+        self.text
+    }
+
+    fn first_line(&self) -> u32 {
+        self.first_line
+    }
+}
+
+impl Reader<'_> {
+    fn read(&mut self, tree: &Tree, scope: &Scope) {
         self.find_helpers(tree.root_node(), 0);
+        self.find_constants(tree.root_node(), 0);
         self.items(tree.root_node(), scope);
-        Some(())
-    }
-
-    fn of(&self, node: Node<'_>) -> &'t str {
-        self.text.get(node.byte_range()).unwrap_or("")
-    }
-
-    fn line(&self, node: Node<'_>) -> u32 {
-        u32::try_from(node.start_position().row).unwrap_or(u32::MAX).saturating_add(self.first_line)
-    }
-
-    /// The line that a node starts on, as it is shown.
-    fn shown(&self, node: Node<'_>) -> &'t str {
-        let start = self.text[..node.start_byte()].rfind('\n').map_or(0, |at| at + 1);
-        self.text[start..].lines().next().unwrap_or("").trim()
-    }
-
-    fn field(&self, node: Node<'_>, name: &str) -> &'t str {
-        node.child_by_field_name(name).map_or("", |child| self.of(child))
     }
 
     /// Finds functions and macros that hold an assertion, at any place of the file.
@@ -173,7 +166,7 @@ impl<'t> Reader<'t> {
         if !is_for_tests {
             return;
         }
-        let name = self.field(node, "name");
+        let (name, line) = (self.field(node, "name"), self.line(node));
         let mut finding = |told, line, key: String, shown: &str| {
             self.outline.findings.push(Finding {
                 kind: FactKind::TestUncollected,
@@ -183,8 +176,6 @@ impl<'t> Reader<'t> {
                 shown: shown.to_owned(),
             });
         };
-        let line =
-            u32::try_from(node.start_position().row).unwrap_or(u32::MAX).saturating_add(self.first_line);
         finding(Told::WhereDropped, line, format!("mod {name}"), &format!("mod {name};"));
         for (text, line) in attributes.with_path("path") {
             finding(Told::WhereAdded, line, format!("mod {name} {text}"), text);
@@ -222,10 +213,11 @@ impl<'t> Reader<'t> {
             return self.detection(body, self.field(node, "name"));
         }
         let mut unit = self.unit(node, attributes, scope, is_test);
-        let is_async = self.text[node.start_byte()..body.start_byte()].contains("async ");
-        let mut walk = body::Walk::new(body, is_async);
+        let mut walk = Walk::new(body);
+        walk.is_async = self.text[node.start_byte()..body.start_byte()].contains("async ");
         self.body(body, &mut unit, &mut walk);
         self.expected_panic(body, attributes, &mut unit);
+        unit.keep_words(self.of(body));
         self.outline.units.push(unit);
     }
 
@@ -269,14 +261,8 @@ impl<'t> Reader<'t> {
     }
 
     fn find(&mut self, kind: FactKind, node: Node<'_>, key: &str) {
-        let (line, shown) = (self.line(node), self.shown(node).to_owned());
-        self.outline.findings.push(Finding {
-            kind,
-            told: Told::WhereAdded,
-            line,
-            key: key.to_owned(),
-            shown,
-        });
+        let finding = self.finding(kind, Told::WhereAdded, node, key);
+        self.outline.findings.push(finding);
     }
 
     fn macro_definition(&mut self, node: Node<'_>, scope: &Scope) {
@@ -294,7 +280,7 @@ impl<'t> Reader<'t> {
                 shown: format!("macro_rules! {name}"),
                 ..Unit::default()
             };
-            self.tokens(node, &mut unit, &mut body::Walk::new(node, false));
+            self.tokens(node, &mut unit, &mut Walk::new(node));
             self.outline.units.push(unit);
         }
     }

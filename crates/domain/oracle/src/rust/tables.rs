@@ -4,8 +4,10 @@ use ambit_policy::FactKind;
 use tree_sitter::Node;
 
 use super::attribute::Attributes;
-use super::{DEPTH, Reader, Scope};
+use super::{Reader, Scope};
 use crate::outline::{Case, Limit, Outline, Unit, amount, squeezed, top_level};
+use crate::reading::{DEPTH, Reading as _};
+use crate::tree::parsed;
 
 impl Reader<'_> {
     /// A macro in the place of an item: one that holds tests, or rows that tests are made of.
@@ -28,9 +30,13 @@ impl Reader<'_> {
                 outline: Outline::default(),
                 helpers: self.helpers.clone(),
                 limits,
+                constants: self.constants.clone(),
             };
             let inner = Scope { in_tests, depth: scope.depth + 20, obstacles: scope.obstacles.clone() };
-            if scope.depth < DEPTH && reader.read(&inner).is_some() {
+            let tree =
+                if scope.depth < DEPTH { parsed(&tree_sitter_rust::LANGUAGE.into(), &masked) } else { None };
+            if let Some(tree) = tree {
+                reader.read(&tree, &inner);
                 // These macros make a test of every function.
                 if self.field(node, "macro").contains("quickcheck") {
                     reader.outline.units.iter_mut().for_each(|unit| unit.is_collected = true);

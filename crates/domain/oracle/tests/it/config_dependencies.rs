@@ -138,6 +138,13 @@ fn a_lock_that_means_something_else_is_told() {
         ("Cargo.lock", CARGO, &CARGO.replace("\"00\"", "\"11\""), DependencyMoved, 4),
         ("Cargo.lock", CARGO, &CARGO.replace("registry+https://r", "git+https://e"), DependencyMoved, 4),
         ("Cargo.lock", CARGO, &CARGO.replace("1.0.0", "1.0.1"), DependencyUnpinned, 4),
+        (
+            "Cargo.lock",
+            CARGO,
+            &CARGO.replace("1.0.0", "0.9.9").replace("\"00\"", "\"11\""),
+            DependencyUnpinned,
+            4,
+        ),
         ("Cargo.lock", CARGO, "", DependencyUnpinned, 0),
         ("package-lock.json", NPM, &NPM.replace("https://r", "https://e"), DependencyMoved, 2),
         ("package-lock.json", NPM, &NPM.replace(",\"integrity\":\"sha512-AA\"", ""), DependencyUnpinned, 2),
@@ -173,6 +180,7 @@ fn a_lock_that_means_something_else_is_told() {
     );
     assert_free(&[
         ("Cargo.lock", CARGO, &more),
+        ("Cargo.lock", CARGO, &CARGO.replace("1.0.0", "1.0.1").replace("\"00\"", "\"11\"")),
         ("Cargo.lock", &more, CARGO),
         ("yarn.lock", YARN, &YARN.replace("a@^1.0.0", "a@^1.0.0, a@^1.0.1")),
         ("uv.lock", UV, &UV.replace("wheels = [\n", "wheels = [\n { url = \"y\", hash = \"sha256:11\" },\n")),
@@ -187,5 +195,7 @@ fn a_version_that_rises_in_the_manifest_and_the_lock_is_no_weakening() {
         ("Cargo.lock", Some(CARGO), Some(&*CARGO.replace("1.0.0", "1.0.1").replace("\"00\"", "\"11\""))),
     ];
     assert_eq!(about(&raised), []);
-    assert_eq!(about(&raised[1..])[0].kind(), DependencyUnpinned, "the lock by itself");
+    assert_eq!(about(&raised[1..]), [], "the lock by itself");
+    let fallen = [(raised[1].0, raised[1].2, raised[1].1)];
+    assert_eq!(about(&fallen)[0].kind(), DependencyUnpinned, "the way back");
 }

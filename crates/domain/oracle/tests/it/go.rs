@@ -432,14 +432,14 @@ const IN_SOURCE: &[Weakened] = &[
         "\tif strings.HasSuffix(os.Args[0], \".test\") {\n\t\treturn 1100\n\t}\n\tsum := 0\n",
         "test-detected \".test\"",
     ),
-    ("a lint is silenced", "\tsum := 0\n", "\tsum := 0 //nolint:ineffassign\n", "skip-marker-added //nolint"),
+    ("a lint is silenced", "\tsum := 0\n", "\tsum := 0 //nolint:ineffassign\n", "directive-added //nolint"),
     (
         "a finding is ignored",
         "\tsum := 0\n",
         "\t//lint:ignore SA4006 because\n\tsum := 0\n",
-        "skip-marker-added //lint:ignore",
+        "directive-added //lint:ignore",
     ),
-    ("a secret is no secret", "\tsum := 0\n", "\tsum := 0 // #nosec G101\n", "skip-marker-added #nosec"),
+    ("a secret is no secret", "\tsum := 0\n", "\tsum := 0 // #nosec G101\n", "directive-added #nosec"),
 ];
 
 const HONEST: &[Honest] = &[

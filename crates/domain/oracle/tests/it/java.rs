@@ -450,13 +450,13 @@ const IN_SOURCE: &[Weakened] = &[
         "a warning is silenced",
         "    public int total() {",
         "    @SuppressWarnings(\"unchecked\")\n    public int total() {",
-        "skip-marker-added @SuppressWarnings",
+        "directive-added @SuppressWarnings",
     ),
     (
         "a finding is silenced",
         "mapToInt(Item::price).sum();",
         "mapToInt(Item::price).sum(); // NOSONAR",
-        "skip-marker-added NOSONAR",
+        "blanket-directive-added NOSONAR",
     ),
 ];
 

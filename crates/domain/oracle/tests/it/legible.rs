@@ -53,7 +53,7 @@ fn a_test_that_lies_deeper_than_anybody_follows_is_unclassified() {
 }
 
 // proves E-F05
-// break crates/domain/oracle/src/facts.rs: `if outlines.is_none() && tree::grammar(change.path, language).is_some() {` -> `if false {`
+// break crates/domain/oracle/src/tree.rs: `rounds > most` -> `false`
 #[test]
 fn source_that_keeps_its_reader_busy_is_unclassified_on_either_side() {
     let (name, plain) = ("app/a.py", "def f():\n    return 1\n");

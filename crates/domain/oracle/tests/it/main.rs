@@ -9,6 +9,7 @@ mod config_node;
 mod config_pipelines;
 mod config_places;
 mod config_python;
+mod directives;
 mod edits;
 mod go;
 mod hostile;

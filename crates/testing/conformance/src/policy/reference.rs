@@ -1,12 +1,13 @@
 use ambit_blueprint::{RuleCondition, ToolRule};
 use ambit_ids::RuleId;
-use ambit_policy::{Answer, DenialKind, Request, Verdict};
+use ambit_policy::{Answer, DenialKind, FactKind, Request, Verdict};
 
 /// What the rules answer, read one after the other as they are written down and ranked by hand: slow, and with nothing in
 /// common with an engine.
 #[must_use]
 pub fn reference(rules: &[ToolRule], request: &Request) -> (Verdict, Vec<RuleId>) {
-    let mut applying: Vec<&ToolRule> = rules.iter().filter(|rule| applies(rule, request)).collect();
+    let mut applying: Vec<&ToolRule> =
+        rules.iter().filter(|rule| applies(rule, request, is_earlier(rules))).collect();
     applying.sort_by(|one, other| one.id.cmp(&other.id));
     let named = |wanted: &dyn Fn(Answer) -> bool| -> Vec<RuleId> {
         applying.iter().filter(|rule| wanted(rule.answer)).map(|rule| rule.id.clone()).collect()
@@ -33,7 +34,19 @@ pub fn reference(rules: &[ToolRule], request: &Request) -> (Verdict, Vec<RuleId>
     }
 }
 
-fn applies(rule: &ToolRule, request: &Request) -> bool {
+/// Whether a bundle speaks of no directive, and was therefore written when one was a marker.
+fn is_earlier(rules: &[ToolRule]) -> bool {
+    let mut speaks = false;
+    for rule in rules {
+        if let RuleCondition::AnyFact(kinds) = &rule.when {
+            speaks |= kinds.contains(&FactKind::DirectiveAdded);
+            speaks |= kinds.contains(&FactKind::BlanketDirectiveAdded);
+        }
+    }
+    !speaks
+}
+
+fn applies(rule: &ToolRule, request: &Request, is_earlier: bool) -> bool {
     let mut tool = false;
     for named in &rule.tools {
         tool |= *named == request.tool;
@@ -42,6 +55,9 @@ fn applies(rule: &ToolRule, request: &Request) -> bool {
     if let RuleCondition::AnyFact(kinds) = &rule.when {
         for fact in &request.facts {
             holds |= kinds.contains(&fact.kind());
+            let was_marker =
+                matches!(fact.kind(), FactKind::DirectiveAdded | FactKind::BlanketDirectiveAdded);
+            holds |= is_earlier && was_marker && kinds.contains(&FactKind::SkipMarkerAdded);
         }
     }
     if let (RuleCondition::Asked(capabilities), Some(asked)) = (&rule.when, request.asked) {

@@ -225,12 +225,22 @@ fn is_less(old: &Call, new: &Call) -> bool {
 /// Whether one place of tests holds the other one.
 fn reaches(kept: &str, place: &str) -> bool {
     let plain = |text: &str| text.trim_start_matches("./").trim_end_matches(['/', '*']).to_owned();
+    let deep = kept.split_once("**/*").is_some_and(|(above, end)| holds_all_below(above, end, place));
     let (kept, place) = (plain(kept), plain(place));
-    kept == place
+    deep || kept == place
         || kept.is_empty()
         || place.starts_with(&format!("{kept}/"))
         || kept.contains('$')
         || place.contains('$')
+}
+
+/// Whether every file below a directory whose name ends so holds those of a place: of a pattern in there, or of the whole.
+fn holds_all_below(above: &str, end: &str, place: &str) -> bool {
+    let plain = |text: &str| text.trim_start_matches("./").trim_end_matches('/').to_owned();
+    let (above, place) = (plain(above), plain(place));
+    let is_ending = end.starts_with('.') && !end.contains(['*', '/']);
+    let inside = place.strip_prefix(&format!("{above}/"));
+    is_ending && (place == above || inside.is_some_and(|inside| inside.ends_with(end)))
 }
 
 fn is_whole(place: &str) -> bool {

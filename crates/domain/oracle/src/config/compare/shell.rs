@@ -66,7 +66,9 @@ const PAIRS: [(&str, &[&str]); 12] = [
     ("coverage", &["report"]),
 ];
 /// Words before a program that do not change which one it is.
-const WRAPPERS: [&str; 18] = [
+const WRAPPERS: [&str; 20] = [
+    "uvx",
+    "pipx",
     "npx",
     "pnpx",
     "bunx",
@@ -86,10 +88,30 @@ const WRAPPERS: [&str; 18] = [
     "nyc",
     "c8",
 ];
-/// Programs that only prepare.
-const PREPARES: [&str; 17] = [
-    "echo", "cd", "rm", "rimraf", "mkdir", "cp", "export", "set", "pip", "sleep", "exit", "true", ":", "if",
-    "fi", "then", "printf",
+/// Programs that only prepare, or tell of what was checked before.
+const PREPARES: [&str; 22] = [
+    "towncrier",
+    "pip-compile",
+    "gha-update",
+    "nodeenv",
+    "codecov",
+    "echo",
+    "cd",
+    "rm",
+    "rimraf",
+    "mkdir",
+    "cp",
+    "export",
+    "set",
+    "pip",
+    "sleep",
+    "exit",
+    "true",
+    ":",
+    "if",
+    "fi",
+    "then",
+    "printf",
 ];
 /// Options without which less is checked.
 pub(super) const STRICT: [&str; 22] = [
@@ -181,8 +203,17 @@ pub(super) fn split(text: &str) -> Vec<(String, &'static str)> {
 
 /// The check that a part of a line calls.
 pub(super) fn call(part: &str, is_check: bool) -> Option<Call> {
-    let words: Vec<String> =
-        words(part.trim().trim_start_matches(['(', '!', '@', '-'])).into_iter().collect();
+    let mut words = words(&with_defaults(part.trim().trim_start_matches(['(', '!', '@', '-'])));
+    // What a wrapper is to bring along is no program.
+    if let Some(at) = words.iter().position(|word| word == "--with") {
+        words.drain(at..(at + 2).min(words.len()));
+    }
+    // `tox` runs by itself what it runs when it is told to.
+    if let Some(at) = words.iter().position(|word| word == "tox")
+        && words.get(at + 1).is_some_and(|word| matches!(word.as_str(), "run" | "r"))
+    {
+        words.remove(at + 1);
+    }
     let base = |word: &str| word.rsplit('/').next().unwrap_or(word).trim_end_matches(".cmd").to_owned();
     let named = words.iter().position(|word| CHECKS.contains(&base(word).as_str()));
     let paired = words.windows(2).position(|pair| {
@@ -204,10 +235,28 @@ pub(super) fn call(part: &str, is_check: bool) -> Option<Call> {
             (base(&words[at]), &words[at + 1..])
         }
     };
-    let (mut flags, places) = arguments(rest);
+    let (mut flags, mut places) = arguments(rest);
+    // Which environments `tox` and `nox` run is what they check.
+    if matches!(program.as_str(), "tox" | "nox") {
+        let named = rest.windows(2).filter(|pair| matches!(pair[0].as_str(), "-e" | "-s" | "--session"));
+        places.extend(named.flat_map(|pair| pair[1].split(',').map(str::to_owned)));
+    }
     let before = &words[..words.len() - rest.len()];
     flags.extend(before.iter().filter(|word| STRICT.contains(&word.as_str())).cloned());
     Some(Call { program, flags, places, is_swallowed: false, line: 0, text: String::new() })
+}
+
+/// The line with what `tox` puts in where it is given nothing: `{posargs:tests}` is `tests`.
+fn with_defaults(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("{posargs") {
+        let (default, behind) = after.split_once('}').unwrap_or((after, ""));
+        out.push_str(before);
+        out.push_str(default.trim_start_matches(':'));
+        rest = behind;
+    }
+    out + rest
 }
 
 fn is_wrapper(word: &str) -> bool {

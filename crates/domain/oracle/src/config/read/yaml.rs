@@ -7,7 +7,24 @@ use crate::config::node::{MAX_DEPTH, MAX_NODES, Node, Value, line};
 
 /// The first document of YAML; the others beside it as its `document N`. What an anchor names is put where it is named
 /// again, and what is merged by `<<` is merged, so that neither hides a setting; a name that stands twice is an error.
+///
+/// A bracket that closes a list may stand as far left as the name that the list belongs to: every tool reads that, although
+/// the format asks for more white space.
 pub(in crate::config) fn yaml(text: &str) -> Result<Node, Unreadable> {
+    match documents(text) {
+        Err(Unreadable::Syntax) => documents(&with_closing_brackets_indented(text)),
+        read => read,
+    }
+}
+
+fn with_closing_brackets_indented(text: &str) -> String {
+    let closes = |line: &str| matches!(line.trim(), "]" | "}" | "]," | "},");
+    text.split_inclusive('\n')
+        .map(|line| if closes(line) { format!(" {line}") } else { line.to_owned() })
+        .collect()
+}
+
+fn documents(text: &str) -> Result<Node, Unreadable> {
     let mut builder = Builder { left: MAX_NODES, ..Builder::default() };
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|_| Unreadable::Syntax)?;

@@ -395,15 +395,11 @@ pub(super) const WEAKENED: &[Weakened] = &[
     case(
         ORDERS,
         &[("  return lines", "  // eslint-disable-next-line\n  return lines")],
-        "skip-marker-added 15",
+        "blanket-directive-added 15",
     ),
-    case(ORDERS, &[("  return lines", "  // @ts-ignore\n  return lines")], "skip-marker-added 15"),
-    case(ORDERS, &[("import { db", "// @ts-nocheck\nimport { db")], "skip-marker-added 1"),
-    case(
-        ORDERS,
-        &[("  return lines", "  /* istanbul ignore next */\n  return lines")],
-        "skip-marker-added 15",
-    ),
+    case(ORDERS, &[("  return lines", "  // @ts-ignore\n  return lines")], "directive-added 15"),
+    case(ORDERS, &[("import { db", "// @ts-nocheck\nimport { db")], "blanket-directive-added 1"),
+    case(ORDERS, &[("  return lines", "  /* istanbul ignore next */\n  return lines")], "directive-added 15"),
     case(ORDERS, &[(" WHERE tenant_id = ${tenantId} AND state", " WHERE state")], "tenancy-widened 4"),
     case(
         ORDERS,

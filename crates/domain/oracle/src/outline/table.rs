@@ -1,0 +1,54 @@
+//! Checks that went into a table, or into the pattern of an error.
+
+use std::collections::BTreeSet;
+
+use super::check::{Check, Relation};
+use super::spelling::is_same_value;
+use super::{Case, Unit};
+
+/// The rows of a table that a test runs for and did not before.
+#[derive(Debug)]
+pub(super) struct Table<'a> {
+    rows: &'a [Case],
+}
+
+impl<'a> Table<'a> {
+    /// The table that came, where one did that has several rows.
+    pub(super) fn that_came(before: &Unit, after: &'a Unit) -> Self {
+        let came = before.cases.is_empty() && after.cases.len() > 1;
+        Self { rows: if came { &after.cases } else { &[] } }
+    }
+
+    /// Whether a check is another one with the value of a row in the place of its own.
+    pub(super) fn says(&self, check: &Check, other: &Check) -> bool {
+        let is_name = other.expected.starts_with(|c: char| c.is_lowercase() || c == '_')
+            && other.expected.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let is_alike = check.relation == other.relation
+            && check.is_negated == other.is_negated
+            && check.measure == other.measure
+            && other.obstacles.len() <= check.obstacles.len();
+        let holds = |row: &Case| row.cells.iter().any(|cell| is_same_value(cell, &check.expected));
+        is_alike && is_name && !check.expected.is_empty() && self.rows.iter().any(holds)
+    }
+
+    /// Whether one of the checks that are there says for some row what this one did.
+    pub(super) fn holds(&self, check: &Check, are: &[Check]) -> bool {
+        let keys: BTreeSet<String> = [check.key(), check.resolved_key()].into();
+        let is_repeated = |other: &Check| keys.contains(&other.key()) || keys.contains(&other.resolved_key());
+        !self.rows.is_empty() && are.iter().any(|other| is_repeated(other) || self.says(check, other))
+    }
+}
+
+/// Whether a text that was looked for in an error is now in the pattern that the error must match.
+pub(super) fn is_in_a_pattern(check: &Check, are: &[Check]) -> bool {
+    let of_error = check.relation == Relation::Shaped
+        && !check.is_negated
+        && check.measure == "contains"
+        && check.subject.ends_with(".value)");
+    let text = check.expected.trim_matches('"');
+    let matches = |other: &Check| {
+        other.subject == "raises"
+            && other.expected.split_once(",match=").is_some_and(|(_, pattern)| pattern.contains(text))
+    };
+    of_error && !text.is_empty() && are.iter().any(matches)
+}
