@@ -6,9 +6,7 @@ use ambit_evidence::leaf_hash;
 use ambit_evidence::v1::{
     Actor, ActorKind, Body, Environment, Precondition, ProjectBody, Record, RunBody, Version,
 };
-use ambit_gates::{
-    BaseTests, Counts, Ending, GateTests, NotStarted, Objection, ReportProblem, ResourceLimit, TestTally,
-};
+use ambit_gates::{Ending, NotStarted, ResourceLimit};
 use ambit_ids::{
     ByteCount, Digest, DurationMs, Excerpt, MicroUsd, PathPattern, PathSet, RepoPath, RevisionId, UnixMs,
 };
@@ -23,7 +21,7 @@ use ambit_run::{
 };
 
 use crate::silenced;
-use crate::watched::watched_events;
+use crate::watched::{guarded_events, watched_events};
 
 pub(crate) fn digest(text: &str) -> Digest {
     Digest::of(text.as_bytes())
@@ -354,51 +352,6 @@ fn approval_decided(verdict: ApprovalVerdict) -> Event {
         },
         receipt_expires: UnixMs::new(1_795_998_599_999),
     }
-}
-
-/// What came with the rules under which a gate is guarded. A chain of its own, behind the others.
-fn guarded_events() -> Vec<Event> {
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
-    let tally =
-        |passed| TestTally { counts: Counts { passed, failed: 0, skipped: 1 }, report: digest("report") };
-    let exited = || gate_record(Ending::Exited { code: 0 });
-    let base = BaseTests { artifact: digest("base artifact"), tests: Some(tally(4)) };
-    let objections = vec![
-        Objection::ProtectedFileChanged { files: vec![path("tests/test_order.py")], more: 2 },
-        Objection::ReportMissing,
-        Objection::ReportUnreadable { problem: ReportProblem::Contradiction },
-        Objection::NoTests,
-        Objection::ReportShowsFailure { tests: names(&["test_order::total"]), more: 0 },
-        Objection::TestsShrank { tests: names(&["test_order::total"]), more: 0 },
-        Objection::TestsSkipped { tests: names(&["test_order::total"]), more: 1 },
-    ];
-    let seen = [
-        GateRecord {
-            tests: Some(GateTests { own: Some(tally(3)), base: Some(base), base_output_bytes: None }),
-            objections,
-            ..exited()
-        },
-        GateRecord {
-            tests: Some(GateTests {
-                own: None,
-                base: Some(BaseTests { tests: None, ..base }),
-                base_output_bytes: None,
-            }),
-            ..exited()
-        },
-    ];
-    let mut events = vec![
-        Event::Admitted {
-            pins: Box::new(Pins { rules: Rules::Guarded, ..pins() }),
-            at: UnixMs::new(1_795_996_799_999),
-        },
-        Event::SandboxRetired { incarnation: "inc_000001".parse().unwrap() },
-    ];
-    events.extend(
-        seen.into_iter()
-            .map(|record| Event::CallObserved { turn: 3, observation: Observation::GateFinished(record) }),
-    );
-    events
 }
 
 /// One event of every kind.
