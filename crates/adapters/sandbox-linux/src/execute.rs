@@ -20,7 +20,8 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::guest::refused;
 use crate::handover::{Handover, OWN_PROCESSES};
-use crate::sandbox::{Sandbox, Turn};
+use crate::sandbox::Sandbox;
+use crate::turn::Turn;
 use crate::{account, signs};
 
 /// How much later than the guest's own the deadline of this side is.
@@ -64,7 +65,7 @@ pub(crate) async fn execute(
     let (before, has_own_peak) = control(sandbox, &mut turn, &limits)?;
 
     let mut unfinished = Unfinished(Some(sandbox));
-    let (stdout, stderr) = handover.start(sandbox, volumes, &limits).await?;
+    let (stdout, stderr) = handover.start(sandbox, &mut turn, volumes, &limits).await?;
     let capture =
         |stream| Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone()).tapped(command, stream);
     let mut running = Running {

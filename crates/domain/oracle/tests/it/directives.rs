@@ -167,6 +167,8 @@ fn one_that_stays_with_its_code_is_not_added_and_one_that_moves_to_other_code_is
     assert_eq!(told("app/a.py", alike, moved), ["asks 2 noqa: S608"]);
     assert_eq!(told("app/a.py", alike, "run(second, now)  # noqa: S608\n"), ["asks 1 noqa: S608"]);
     assert_eq!(told("app/a.py", alike, "run(third, now)  # noqa: S608\nrun(second, now)\n"), NOTHING);
+    let left_bare = "run(first, now)\nrun(third, now)  # noqa: S608\nrun(second, now)\n";
+    assert_eq!(told("app/a.py", alike, left_bare), ["asks 2 noqa: S608"]);
 }
 
 // proves E-F07
@@ -248,8 +250,12 @@ fn of_many_directives_in_one_file_some_are_told_and_none_hides_behind_them() {
     let found = facts(&guard(), &[("app/a.py", Some(""), Some(&many(500, "f")))]);
     assert_eq!(found.len(), 32);
     assert!(found.iter().all(|fact| fact.kind() == FactKind::BlanketDirectiveAdded));
-    let edited = format!("{}y = z()  # noqa\n", many(1_200, "g"));
-    assert!(!facts(&guard(), &[("app/a.py", Some(&many(1_200, "f")), Some(&edited))]).is_empty());
+    let (was, is) = (many(400, "f"), many(400, "g"));
+    let last = format!("{is}y = z()  # noqa\n");
+    let edited = [("app/a.py", &was, &is), ("app/b.py", &was, &is), ("app/c.py", &was, &last)];
+    let edited = edited.map(|(path, was, is)| (path, Some(was.as_str()), Some(is.as_str())));
+    assert!(!facts(&guard(), &edited).is_empty(), "the last of 1,201 is told");
+    assert_eq!(facts(&guard(), &edited[..2]), []);
     let one_more = format!("{}y = z()  # noqa\n", many(1_200, "f"));
     assert_eq!(told("app/a.py", &many(1_200, "f"), &one_more), ["denied 1201 noqa"]);
 }
