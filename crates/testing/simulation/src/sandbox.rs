@@ -248,6 +248,7 @@ impl SimSandbox {
             truncated: tail.len() > window,
             bytes: ByteCount::new(kept.len() as u64),
             artifact,
+            redactions: None,
         })
     }
 }

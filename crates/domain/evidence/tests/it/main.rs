@@ -5,5 +5,6 @@
 mod artifacts;
 mod chain;
 mod golden;
+mod redacted;
 mod samples;
 mod silenced;

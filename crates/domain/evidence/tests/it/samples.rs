@@ -22,13 +22,13 @@ use ambit_run::{
     Rules, SandboxHeld, StopReason, ToolCall, VoidReason,
 };
 
-use crate::silenced;
+use crate::{redacted, silenced};
 
 pub(crate) fn digest(text: &str) -> Digest {
     Digest::of(text.as_bytes())
 }
 
-fn path(text: &str) -> RepoPath {
+pub(crate) fn path(text: &str) -> RepoPath {
     text.parse().unwrap()
 }
 
@@ -87,7 +87,7 @@ fn pins() -> Pins {
     }
 }
 
-fn gate_record(ending: Ending) -> GateRecord {
+pub(crate) fn gate_record(ending: Ending) -> GateRecord {
     GateRecord {
         gate: "unit".parse().unwrap(),
         attempt: 1,
@@ -98,6 +98,7 @@ fn gate_record(ending: Ending) -> GateRecord {
         fingerprint: (!ending.is_success()).then(|| digest("fingerprint")),
         artifact: digest("artifact"),
         output: ByteCount::new(120),
+        redactions: None,
         duration: DurationMs::new(48),
         objections: Vec::new(),
         tests: None,
@@ -271,9 +272,10 @@ fn observations() -> Vec<Event> {
             sha256: digest("content"),
             bytes: ByteCount::new(900),
             truncated: false,
+            redactions: None,
         },
         Observation::FilesListed { count: 12, truncated: false },
-        Observation::TextFound { count: 3, truncated: true },
+        Observation::TextFound { count: 3, truncated: true, redactions: None },
         Observation::PatchApplied(patch()),
         Observation::GateFinished(gate_record(Ending::Exited { code: 0 })),
         Observation::GateFinished(gate_record(Ending::Signalled { signal: 11 })),
@@ -397,7 +399,12 @@ fn guarded_events() -> Vec<Event> {
 
 /// One event of every kind.
 pub(crate) fn events() -> Vec<Event> {
-    first_events().into_iter().chain(guarded_events()).chain(silenced::events()).collect()
+    first_events()
+        .into_iter()
+        .chain(guarded_events())
+        .chain(silenced::events())
+        .chain(redacted::events())
+        .collect()
 }
 
 fn first_events() -> Vec<Event> {
@@ -544,17 +551,23 @@ pub(crate) fn records() -> Vec<Record> {
     let actor = Actor { kind: ActorKind::Human, id: "ada".to_owned() };
     let of_project =
         project_bodies().into_iter().map(|body| (None, actor.clone(), None, Body::Project(Box::new(body))));
-    [of_run(first_events()), of_project.collect(), of_run(guarded_events()), of_run(silenced::events())]
-        .into_iter()
-        .flat_map(|stream| {
-            let mut prev = digest("origin");
-            stream.into_iter().enumerate().map(move |(seq, (run, actor, artifact, body))| {
-                let record = record(run, seq as u64, prev, actor, artifact, body);
-                prev = leaf_hash(ambit_canonical::encode(&record).unwrap().as_bytes());
-                record
-            })
+    [
+        of_run(first_events()),
+        of_project.collect(),
+        of_run(guarded_events()),
+        of_run(silenced::events()),
+        of_run(redacted::events()),
+    ]
+    .into_iter()
+    .flat_map(|stream| {
+        let mut prev = digest("origin");
+        stream.into_iter().enumerate().map(move |(seq, (run, actor, artifact, body))| {
+            let record = record(run, seq as u64, prev, actor, artifact, body);
+            prev = leaf_hash(ambit_canonical::encode(&record).unwrap().as_bytes());
+            record
         })
-        .collect()
+    })
+    .collect()
 }
 
 fn record(

@@ -264,6 +264,7 @@ impl World {
             ending,
             breaches: BTreeSet::new(),
             output: ByteCount::new(100),
+            redactions: None,
             duration: DurationMs::new(5),
             objections: Vec::new(),
             tests: None,
@@ -380,6 +381,7 @@ pub(crate) fn read_observation(path: &str) -> Observation {
         sha256: digest("content"),
         bytes: ByteCount::new(7),
         truncated: false,
+        redactions: None,
     }
 }
 

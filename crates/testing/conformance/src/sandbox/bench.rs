@@ -110,6 +110,7 @@ impl Bench {
             run: RunId::new(format!("run_{run}")).unwrap(),
             image: self.image,
             limits: ROOMY,
+            redactor: Default::default(),
             fixtures: Vec::new(),
             volumes: Vec::new(),
             blobs: Arc::new(self.blobs.clone()),
