@@ -49,6 +49,7 @@ mod own_repository;
 mod packages;
 mod patch_cases;
 mod patches;
+mod planted;
 mod policy_verbs;
 mod quickstart;
 mod readme;

@@ -10,3 +10,4 @@ mod guarding;
 mod performing;
 mod reading;
 mod viewing;
+mod withheld;
