@@ -25,7 +25,7 @@ async fn bench() -> Bench {
     bench
 }
 
-// proves E-T09
+// proves E-B05
 // break crates/control-plane/broker/src/read.rs: `let (content, truncated) = window(&text);` -> `let (content, truncated) = window(&bytes);`
 #[test]
 fn what_is_read_has_a_mark_in_place_of_each_secret_and_every_line_its_number() {
