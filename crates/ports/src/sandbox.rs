@@ -9,6 +9,7 @@ mod scan;
 mod shown;
 mod signs;
 mod tap;
+mod written;
 
 use ambit_ids::BackendId;
 use ambit_run::StopReason;
@@ -32,6 +33,7 @@ pub use scan::{Found, LeakScan, Maker, Surface, Survey, Unseen};
 pub use shown::{begun_at_end, continued_at_start, shown};
 pub use signs::{EscapeSigns, RefusedCall};
 pub use tap::{Flow, OutputStream, Sight, Tap, Watcher};
+pub use written::{Watch, Written};
 
 /// A backend, by its eight verbs.
 ///
@@ -50,6 +52,8 @@ pub use tap::{Flow, OutputStream, Sight, Tap, Watcher};
 ///   digest before the sandbox is made. Where one is named `node_modules`, `/node_modules` MUST lead to it.
 /// - Where a command has a [`Tap`], what is kept of each stream MUST be poured into it as it arrives, and what is observed MUST
 ///   be the same as without one, whatever becomes of the watcher.
+/// - Where a command has watched paths, what was written at them MUST be told, looked at after the last process ended. What the
+///   backend cannot tell apart MUST be said by [`Written::watch`]. Where nobody could look, nothing is told at all.
 /// - How a command ended MUST come from the wait status and the supervisor, and from nothing that the command can write.
 /// - A control that the manifest claims and that cannot be put in place at allocation or execution MUST make the verb
 ///   fail. There is no weaker fallback that the manifest does not name.

@@ -20,7 +20,8 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::guest::refused;
 use crate::handover::{Handover, OWN_PROCESSES};
-use crate::sandbox::{Sandbox, Turn};
+use crate::sandbox::Sandbox;
+use crate::turn::Turn;
 use crate::{account, signs};
 
 /// How much later than the guest's own the deadline of this side is.
@@ -64,7 +65,7 @@ pub(crate) async fn execute(
     let (before, has_own_peak) = control(sandbox, &mut turn, &limits)?;
 
     let mut unfinished = Unfinished(Some(sandbox));
-    let (stdout, stderr) = handover.start(sandbox, volumes, &limits).await?;
+    let (stdout, stderr) = handover.start(sandbox, &mut turn, volumes, &limits).await?;
     let tapped = |stream| capture(sandbox, command).tapped(command, stream);
     let mut running = Running {
         sandbox,
@@ -76,6 +77,7 @@ pub(crate) async fn execute(
         cpu_before_us: before.cpu_us,
     };
     let ended = running.watch(&mut abort).await?;
+    sandbox.has_begun();
     let mut after = sandbox.gauges.usage();
     turn.counted = Some(after);
     after.peak_memory_bytes = after.peak_memory_bytes.filter(|_| has_own_peak);
@@ -141,6 +143,7 @@ async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<Executio
         peak_memory_bytes: None,
         killed_processes: 0,
         signs: None,
+        written: None,
         protected: None,
     })
 }
@@ -372,6 +375,10 @@ async fn observe(
         }
         None => Outputs::unreadable(&command.outputs),
     };
+    let written = match ended {
+        Some(_) => ambit_outputs::written(sandbox, &command.watched).await?,
+        None => None,
+    };
     let (stdout, stderr) = tokio::try_join!(stdout.capture.finish(), stderr.capture.finish())?;
     let wall = ended.map_or(started.elapsed(), |ended| Duration::from_micros(ended.wall_us));
     let millis =
@@ -390,6 +397,7 @@ async fn observe(
         peak_memory_bytes: after.peak_memory_bytes.map(ByteCount::new),
         killed_processes: ended.map_or(0, |ended| ended.killed),
         signs,
+        written,
         protected: None,
     })
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use ambit_ids::RepoPath;
-use ambit_outputs::Workspace;
+use ambit_outputs::{Layer, Workspace};
 use ambit_sandbox_guest::wire::{Request, Response};
 use async_trait::async_trait;
 use rustix::io::Errno;
@@ -15,9 +15,11 @@ use crate::sandbox::Sandbox;
 #[async_trait]
 impl Workspace for Sandbox {
     /// The guest opens the file, without following any link; the other side decides whether it is one that is kept.
-    async fn open(&self, path: &RepoPath) -> io::Result<Result<OwnedFd, Errno>> {
-        let path = CString::new(path.as_bytes()).map_err(|_| io::ErrorKind::InvalidInput)?;
-        self.guest.send(&Request::Open(&path), path.count_bytes(), &[]).await?;
+    async fn open(&self, layer: Layer, path: Option<&RepoPath>) -> io::Result<Result<OwnedFd, Errno>> {
+        let path = CString::new(path.map_or(&[][..], RepoPath::as_bytes))
+            .map_err(|_| io::ErrorKind::InvalidInput)?;
+        let request = Request::Open { written: layer == Layer::Written, path: &path };
+        self.guest.send(&request, path.count_bytes(), &[]).await?;
         self.guest
             .receive_until(|response, [file, ..]| match (response, file) {
                 (Response::Opened, Some(file)) => Some(Ok(file)),

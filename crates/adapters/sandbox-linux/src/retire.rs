@@ -14,7 +14,14 @@ use crate::process::{DYING, Process};
 /// Stops every process of the life that `lease` names.
 pub(crate) async fn cancel(home: &Home, lease: &SandboxLease) -> Result<CancellationReceipt, SandboxError> {
     let stopped = match record_of(home, lease)? {
-        Some(record) => stop(&record).await?,
+        Some(record) => {
+            // The last process of a namespace takes its mounts away before it is gone, and the kernel waits for every
+            // processor meanwhile. Nobody has to wait for that who only wants all of them to be gone.
+            let mounts = record.process.mounts();
+            let stopped = stop(&record).await;
+            tokio::task::spawn_blocking(move || drop(mounts));
+            stopped?
+        }
         None => Stopped::default(),
     };
     if stopped.remaining > 0 {

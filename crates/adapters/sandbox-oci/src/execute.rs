@@ -113,6 +113,7 @@ async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<Executio
         peak_memory_bytes: None,
         killed_processes: 0,
         signs: None,
+        written: None,
         protected: None,
     })
 }
@@ -327,6 +328,10 @@ async fn observe(
         }
         None => Outputs::unreadable(&command.outputs),
     };
+    let written = match account {
+        Some(_) => ambit_outputs::written(&container.held, &command.watched).await?,
+        None => None,
+    };
     let wall = account.map_or(started.elapsed(), |account| Duration::from_micros(account.wall_us));
     // What the runtime's own kernel uses is in the same count.
     let peak = after.peak_memory_bytes.filter(|_| !sandbox.runtime.kind.has_own_kernel());
@@ -350,6 +355,7 @@ async fn observe(
         peak_memory_bytes: peak.map(ByteCount::new),
         killed_processes: account.map_or(0, |account| account.killed),
         signs: None,
+        written,
         protected: None,
     })
 }

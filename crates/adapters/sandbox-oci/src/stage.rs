@@ -87,6 +87,8 @@ pub(crate) struct Staging {
 pub(crate) struct Held {
     /// The workspace, as the command sees it.
     pub(crate) workspace: OwnedFd,
+    /// The layer of it that holds what the command wrote.
+    pub(crate) written: OwnedFd,
     /// The file system that bounds everything a command writes.
     pub(crate) disk: OwnedFd,
 }
@@ -97,6 +99,7 @@ impl Held {
         let directory = OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self {
             workspace: open(stage.join("workspace"), directory | OFlags::PATH, Mode::empty())?,
+            written: open(stage.join("disk/upper"), directory | OFlags::PATH, Mode::empty())?,
             disk: open(stage.join("disk"), directory | OFlags::RDONLY, Mode::empty())?,
         })
     }
@@ -213,7 +216,9 @@ impl Staging {
         chown("disk/upper", Some(self.owner.uid), Some(self.owner.gid))?;
         directory("disk/tmp", 0o1777)?;
         mount_bind(&self.tree, "tree")?;
-        overlay("workspace", "lowerdir=tree,upperdir=disk/upper,workdir=disk/work", MountFlags::empty())
+        // No directory of the tree can be moved: whatever lies at a place then is what the tree has there, or was written.
+        let layers = "lowerdir=tree,upperdir=disk/upper,workdir=disk/work,redirect_dir=nofollow,metacopy=off";
+        overlay("workspace", layers, MountFlags::empty())
     }
 }
 

@@ -5,11 +5,17 @@ use std::io::{BufRead as _, Write as _};
 use tokio::sync::oneshot;
 
 use crate::failure::Failure;
-use crate::interrupt::interrupted;
+use crate::interrupt::Signals;
 use crate::terminal::{columns, folded, printable};
 
 /// A line that is typed at the terminal, or the exit code of what interrupted it.
 pub(crate) async fn line(prompt: &str) -> Result<std::io::Result<String>, u8> {
+    // Before the prompt: whoever sees it may interrupt at once.
+    line_until(prompt, &mut Signals::to_end()).await
+}
+
+/// The same with signals that are listened to already.
+pub(crate) async fn line_until(prompt: &str, signals: &mut Signals) -> Result<std::io::Result<String>, u8> {
     let _ = write!(std::io::stderr(), "{prompt}");
     let (tell, told) = oneshot::channel();
     // A thread that still reads does not keep an interrupted program from ending, as a task of the runtime would.
@@ -23,7 +29,7 @@ pub(crate) async fn line(prompt: &str) -> Result<std::io::Result<String>, u8> {
     }
     tokio::select! {
         biased;
-        code = interrupted() => Err(code),
+        signal = signals.next() => Err(signal.exit()),
         line = told => Ok(line.unwrap_or_else(|_| Err(std::io::ErrorKind::UnexpectedEof.into()))),
     }
 }

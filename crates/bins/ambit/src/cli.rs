@@ -212,9 +212,12 @@ pub(crate) enum Verb {
 pub(crate) struct InitArgs {
     /// The repository [default: the one that this directory is in].
     pub(crate) dir: Option<PathBuf>,
-    /// Agree to what is proposed and take every default: nothing is asked.
+    /// Agree to what is proposed and take every default: nothing is asked but a passphrase for a new credential.
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// Ask for no passphrase: whatever runs as you can then read the new credential, and approve.
+    #[arg(long)]
+    pub(crate) unsealed: bool,
     /// Write the documents anew in the place of those that are there.
     #[arg(long)]
     pub(crate) replace: bool,

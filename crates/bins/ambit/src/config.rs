@@ -2,13 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use ambit_evidence::CredentialForm;
 use ambit_evidence::signature::VerificationKey;
 use ambit_ids::ApproverId;
 use ambit_projects::{ApproverCredential, SealedCredential};
+use zeroize::Zeroizing;
 
+use crate::ask;
 use crate::compose::Services;
 use crate::context::Context;
-use crate::credential::unsealed;
+use crate::credential::{new_credential, unsealed};
 use crate::failure::Failure;
 use crate::input_file::read_bytes;
 use crate::new_file::write_new;
@@ -65,17 +68,36 @@ impl UserConfig {
         Ok(())
     }
 
+    /// Makes the user's credential where there is none, and answers how it is kept.
+    pub(crate) async fn make_key(
+        &self,
+        context: &Context,
+        services: &Services,
+        sealing: Sealing,
+    ) -> Result<CredentialForm, Failure> {
+        self.kept(context, services, sealing).await.map(|kept| kept.form())
+    }
+
+    /// Makes the user somebody who may approve in the project, where nobody may. The credential is not opened for it.
+    pub(crate) async fn register(&self, context: &Context, services: &Services) -> Result<(), Failure> {
+        self.registered(context, services).await.map(drop)
+    }
+
     /// The credential of the user, who may approve in the project: made where there is none, registered where nobody is.
     pub(crate) async fn approver(
         &self,
         context: &Context,
         services: &Services,
     ) -> Result<ApproverCredential, Failure> {
-        let kept = self.kept(services)?;
+        self.registered(context, services).await?.opened(context).await
+    }
+
+    async fn registered(&self, context: &Context, services: &Services) -> Result<Kept, Failure> {
+        let kept = self.kept(context, services, Sealing::AtTerminal).await?;
         let project = services.project(&context.scope).await?;
         let key = kept.public_key();
         if project.approvers().any(|(_, known)| *known == key) {
-            return kept.opened(context).await;
+            return Ok(kept);
         }
         if let Some((approver, _)) = project.approvers().next() {
             let message = format!("{approver} approves in {}, with another credential", context.scope);
@@ -87,10 +109,10 @@ impl UserConfig {
         let name = ApproverId::new(Context::user()).map_err(|error| Failure::of("USAGE_VALUE", &error))?;
         services
             .projects
-            .register_approver(&context.scope, &name, &key)
+            .register_approver(&context.scope, &name, &key, kept.form())
             .await
             .map_err(|error| Failure::of(error.code(), &error))?;
-        kept.opened(context).await
+        Ok(kept)
     }
 
     /// The credential of the user, if there is one and it approves in the project.
@@ -99,10 +121,7 @@ impl UserConfig {
         context: &Context,
         services: &Services,
     ) -> Result<Option<ApproverCredential>, Failure> {
-        if self.approver_key().symlink_metadata().is_err() {
-            return Ok(None);
-        }
-        let kept = self.kept(services)?;
+        let Some(kept) = self.found()? else { return Ok(None) };
         let project = services.project(&context.scope).await?;
         let key = kept.public_key();
         if !project.approvers().any(|(_, known)| *known == key) {
@@ -111,20 +130,38 @@ impl UserConfig {
         kept.opened(context).await.map(Some)
     }
 
-    fn kept(&self, services: &Services) -> Result<Kept, Failure> {
-        use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+    async fn kept(&self, context: &Context, services: &Services, sealing: Sealing) -> Result<Kept, Failure> {
+        use std::os::unix::fs::DirBuilderExt as _;
+        if let Some(kept) = self.found()? {
+            return Ok(kept);
+        }
+        let seals = sealing == Sealing::AtTerminal && context.can_ask();
+        if seals {
+            ask::show(
+                "Your credential approves what runs may do. Nothing that runs as you can use it without a passphrase.",
+            );
+        }
+        let (credential, text) = new_credential(services, seals).await?;
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.0);
+        made.map_err(|error| Failure::of("USAGE_FILE_UNWRITABLE", &error))?;
+        match (write_new(&self.approver_key(), &[text.as_bytes(), b"\n"].concat(), 0o600), self.found()) {
+            (Ok(()), _) => Ok(Kept::Open(credential)),
+            // Another process made it meanwhile.
+            (Err(_), Ok(Some(kept))) => Ok(kept),
+            (Err(failure), _) => Err(failure),
+        }
+    }
+
+    /// How the user's credential is kept, if there is one.
+    pub(crate) fn credential_form(&self) -> Result<Option<CredentialForm>, Failure> {
+        Ok(self.found()?.map(|kept| kept.form()))
+    }
+
+    fn found(&self) -> Result<Option<Kept>, Failure> {
+        use std::os::unix::fs::PermissionsExt as _;
         let file = self.approver_key();
         if file.symlink_metadata().is_err() {
-            let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.0);
-            made.map_err(|error| Failure::of("USAGE_FILE_UNWRITABLE", &error))?;
-            let credential = ApproverCredential::generate(services.entropy.as_ref());
-            let secret = credential.reveal();
-            match write_new(&file, &[secret.as_bytes(), b"\n"].concat(), 0o600) {
-                Ok(()) => return Ok(Kept::Open(credential)),
-                // Another process made it meanwhile.
-                Err(_) if file.exists() => {}
-                Err(failure) => return Err(failure),
-            }
+            return Ok(None);
         }
         let mode = file.metadata().map(|metadata| metadata.permissions().mode());
         if mode.is_ok_and(|mode| mode & 0o077 != 0) {
@@ -132,19 +169,28 @@ impl UserConfig {
             return Err(Failure::new("CREDENTIAL_REFUSED", message)
                 .help(format!("nothing was approved; `chmod 600 {}` closes it", file.display())));
         }
-        let bytes = read_bytes(&file, 4096)?;
+        let bytes = Zeroizing::new(read_bytes(&file, 4096)?);
         let text = String::from_utf8_lossy(&bytes);
         if let Some(sealed) = SealedCredential::read(&text) {
-            return Ok(Kept::Sealed(sealed));
+            return Ok(Some(Kept::Sealed(sealed)));
         }
-        ApproverCredential::read(&text).map(Kept::Open).map_err(|error| {
+        ApproverCredential::read(&text).map(Kept::Open).map(Some).map_err(|error| {
             Failure::of("CREDENTIAL_REFUSED", &error)
                 .help(format!("nothing was approved; mend {}", file.display()))
         })
     }
 }
 
-/// The user's credential, as its file has it.
+/// Whether a new credential is sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sealing {
+    /// Where a person can be asked for a passphrase.
+    AtTerminal,
+    /// Nowhere, as the person said.
+    Never,
+}
+
+/// The user's credential, as its file has it, or as it was made a moment ago.
 enum Kept {
     Open(ApproverCredential),
     Sealed(SealedCredential),
@@ -155,6 +201,13 @@ impl Kept {
         match self {
             Self::Open(credential) => credential.public_key(),
             Self::Sealed(sealed) => *sealed.public_key(),
+        }
+    }
+
+    const fn form(&self) -> CredentialForm {
+        match self {
+            Self::Open(credential) => credential.form(),
+            Self::Sealed(_) => CredentialForm::Sealed,
         }
     }
 

@@ -2,17 +2,19 @@
 
 use std::io::Write as _;
 
+use ambit_evidence::CredentialForm;
 use ambit_projects::{ApproverCredential, CredentialError, SealedCredential};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
-use crate::ask::line;
+use crate::ask::line_until;
 use crate::cli::CredentialArgs;
 use crate::compose::Services;
 use crate::config::UserConfig;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::input_file::read_bytes;
+use crate::interrupt::Signals;
 
 /// The credential: from the file that is named, or the user's own where it approves in the project, or from the terminal.
 /// It is never taken from the environment, which every program that is started inherits.
@@ -66,6 +68,23 @@ pub(crate) async fn unsealed(
     })
 }
 
+/// A new credential and the text that is kept of it: sealed with a passphrase that is typed, or open.
+pub(crate) async fn new_credential(
+    services: &Services,
+    seals: bool,
+) -> Result<(ApproverCredential, Zeroizing<String>), Failure> {
+    let entropy = services.entropy.as_ref();
+    if !seals {
+        let credential = ApproverCredential::generate(entropy);
+        let text = credential.reveal();
+        return Ok((credential, text));
+    }
+    let passphrase = new_passphrase().await?;
+    let credential = ApproverCredential::generate(entropy).kept(CredentialForm::Sealed);
+    let text = Zeroizing::new(credential.seal(&passphrase, entropy));
+    Ok((credential, text))
+}
+
 /// A passphrase that is typed twice.
 pub(crate) async fn new_passphrase() -> Result<Zeroizing<String>, Failure> {
     let first = Zeroizing::new(typed("a passphrase to seal the credential (it does not show): ").await?);
@@ -94,10 +113,15 @@ async fn typed(prompt: &str) -> Result<String, Failure> {
         Failure::new("CREDENTIAL_REFUSED", format!("the terminal cannot be read: {error}"))
             .help("nothing was changed; name the file with --credential-file")
     };
+    // Before the terminal is changed: no signal of the keyboard may end the program while it is.
+    let mut signals = Signals::at_terminal();
     let _unseen = Unseen::begin().map_err(|errno| unusable(errno.into()))?;
-    match line(prompt).await {
+    match line_until(prompt, &mut signals).await {
         Err(code) => {
             Err(Failure::new("CREDENTIAL_REFUSED", "interrupted; nothing was changed").exiting(code))
+        }
+        Ok(Ok(text)) if text.is_empty() => {
+            Err(Failure::new("CREDENTIAL_REFUSED", "nothing was typed; nothing was changed"))
         }
         Ok(read) => read.map_err(unusable),
     }

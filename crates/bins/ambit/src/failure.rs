@@ -253,12 +253,13 @@ pub(crate) fn exit_of(code: &str) -> u8 {
 }
 
 /// The first words of the codes that say that the command, or a document that it names, was wrong.
-const USAGE_FAMILIES: [&str; 23] = [
+const USAGE_FAMILIES: [&str; 24] = [
     "COMMAND_",
     "CONFIG_",
     "DOCUMENT_",
     "AMBIT_TOML_",
     "GOAL_",
+    "HIDDEN_FILES_",
     "PREPARATION_",
     "SURVEY_",
     "MODEL_",

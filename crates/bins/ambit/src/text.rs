@@ -192,11 +192,7 @@ pub(crate) fn run_page(view: &RunView, sections: &Sections, is_short: bool, now:
         page.push_str(&budget_left(view));
     }
     for approval in &view.approvals {
-        let _ = writeln!(
-            page,
-            "approval     {} {} for {}, until {}",
-            approval.state, approval.capability, approval.proposal, approval.expires
-        );
+        let _ = writeln!(page, "approval     {}", standing(approval));
         if approval.expected_sequence.is_some() {
             let _ = write!(page, "{asked}{}", how_to_decide(view, approval));
         }
@@ -317,6 +313,17 @@ pub(crate) fn left_alone(view: &RunView, is_gone: bool, agent: &str) -> String {
 }
 
 /// How to decide what a run waits for.
+/// What became of an approval, or until when somebody can decide.
+fn standing(approval: &ApprovalView) -> String {
+    let by = approval.approver.as_ref().map(|by| format!(", given by {by}")).unwrap_or_default();
+    let end = match (&approval.void, approval.state.as_str()) {
+        (Some(why), _) => format!(": {why}"),
+        (None, "used") => String::new(),
+        (None, _) => format!(", until {}", approval.expires),
+    };
+    format!("{} {} for {}{end}{by}", approval.state, approval.capability, approval.proposal)
+}
+
 fn how_to_decide(view: &RunView, approval: &ApprovalView) -> String {
     let (ambit, proposal, digest) = (ambit_of(view), &approval.proposal, approval.digest);
     let decide = |verdict| format!("  {ambit} {verdict} {proposal} \\\n    --digest {digest}\n");

@@ -1,5 +1,6 @@
 use ambit_ports::blobs::BlobError;
-use ambit_revisions::RevisionError;
+use ambit_revision::tree::TreeError;
+use ambit_revisions::{HiddenFilesError, RevisionError};
 use ambit_sandboxes::SandboxesError;
 
 /// Why a call could not be assessed or performed: a part of the platform failed, and nothing of it is the agent's doing.
@@ -29,6 +30,12 @@ pub enum BrokerError {
     /// The sandbox was waited for as long as it may take, and did not answer. What it did is not known.
     #[error("the sandbox did not answer within {0} ms; what it did is not known")]
     ObservationLost(u64),
+    /// The files of a hidden check could not be used.
+    #[error(transparent)]
+    Hidden(#[from] HiddenFilesError),
+    /// The files of a hidden check could not be laid over the source.
+    #[error("the hidden files cannot be laid over the source")]
+    Overlaid(#[from] TreeError),
     /// It was asked to stop.
     #[error("it was aborted")]
     Aborted,
@@ -47,6 +54,8 @@ impl BrokerError {
             Self::Unwritable(_) => "OBSERVATION_UNWRITABLE",
             Self::TimedOut(_) => "TOOL_TIMED_OUT",
             Self::ObservationLost(_) => "OBSERVATION_LOST",
+            Self::Hidden(error) => error.code(),
+            Self::Overlaid(error) => error.code(),
             Self::Aborted => "ABORTED",
         }
     }

@@ -6,13 +6,14 @@ mod report;
 
 use ambit_blueprint::CatalogCommand;
 use ambit_gates::{BaseTests, Ending, GateOutput, Objection, fingerprint, summarize};
-use ambit_ids::{ByteCount, Digest, DurationMs, EffectKey, GateId, IdempotencyKey, limits};
+use ambit_ids::{ByteCount, Digest, DurationMs, EffectKey, GateId, IdempotencyKey, PathSet, limits};
 use ambit_ports::AbortSignal;
 use ambit_ports::sandbox::{
     DeclaredOutput, ExecutionObservation, FileBatch, NamedCommand, OutputCapture, SandboxLease, Tap,
 };
 use ambit_redaction::Redactions;
-use ambit_run::{GateRecord, InFlight, Observation, Rules};
+use ambit_revision::Tree;
+use ambit_run::{GateRecord, HiddenCheck, InFlight, Observation, Rules};
 use ambit_sandboxes::{GRACE_MS, SandboxesError, believed, patiently};
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ use crate::error::BrokerError;
 use crate::ground::Ground;
 use crate::performed::Performed;
 use protected::Protected;
-pub use protected::protected_count;
+pub use protected::{is_watched, protected_count};
 pub use report::{ReadReport, ReportedBase, ReportedTests, reported, tally};
 
 /// How long a tree may take to be brought to a sandbox.
@@ -43,7 +44,7 @@ impl Broker {
         let effect = ambit_run::Effect::Perform(Box::new(flight.clone())).key(&ground.pins.run);
         let base = self.base(ground, lease, flight, (gate, &effect), abort.clone()).await?;
         let command = NamedCommand { tap, ..self.resolve(ground, gate, flight.tree, effect)? };
-        let seen = self.execute(ground, lease, command, abort).await?;
+        let seen = self.execute(ground, lease, command, None, abort).await?;
         let asked = AskedGate { gate, attempt: flight.attempt, key, tree: flight.tree };
         let record = self.record(ground, asked, base, &seen).await?;
         let reply = gate_reply(&record, &seen);
@@ -58,16 +59,20 @@ impl Broker {
         &self,
         ground: &Ground,
         lease: &SandboxLease,
-        command: &GateId,
+        HiddenCheck { gate, command }: &HiddenCheck,
         tree: Digest,
         abort: AbortSignal,
     ) -> Result<GateRecord, BrokerError> {
+        let hidden = match ground.hidden_files(gate) {
+            Some(digest) => Some(self.revisions().hidden(ground.scope(), digest).await?),
+            None => None,
+        };
         let text = format!("{}.hidden.{command}", ground.pins.run);
         let effect = EffectKey::new(text.clone()).map_err(|_| BrokerError::Altered("the name of a check"))?;
         let key = IdempotencyKey::new(format!("hidden.{command}"))
             .map_err(|_| BrokerError::Altered("the name of a check"))?;
         let named = self.resolve(ground, command, tree, effect)?;
-        let seen = self.execute(ground, lease, named, abort).await?;
+        let seen = self.execute(ground, lease, named, hidden.as_ref(), abort).await?;
         let asked = AskedGate { gate: command, attempt: 1, key: &key, tree };
         self.record(ground, asked, None, &seen).await
     }
@@ -93,18 +98,19 @@ impl Broker {
             if report.is_none() && tests.tests.is_some() {
                 return Err(BrokerError::Altered("the tests of the base revision"));
             }
-            return Ok(Some(ReportedBase { tests, report }));
+            return Ok(Some(ReportedBase { tests, report, output: None }));
         }
         let effect = base_effect(effect).ok_or(BrokerError::Altered("the name of an effect"))?;
         let named = self.resolve(ground, gate, base, effect)?;
-        let seen = self.execute(ground, lease, named, abort).await?;
+        let seen = self.execute(ground, lease, named, None, abort).await?;
         if seen.ending == Ending::Aborted {
             return Err(BrokerError::Aborted);
         }
         let read = self.read_report(ground, command, &seen).await?;
         let artifact = self.keep_seen(ground, &seen).await?;
         let tests = BaseTests { artifact, tests: tally(&read) };
-        Ok(Some(ReportedBase { tests, report: read.and_then(Result::ok) }))
+        let output = (ground.pins.rules >= Rules::Watched).then(|| output_of(&seen));
+        Ok(Some(ReportedBase { tests, report: read.and_then(Result::ok), output }))
     }
 
     /// Reads the report of an execution, and keeps it where it can be read.
@@ -136,18 +142,25 @@ impl Broker {
         Ok(gate_reply(record, &seen))
     }
 
+    /// Runs a command on its tree, or on that with the hidden files laid over it.
     async fn execute(
         &self,
         ground: &Ground,
         lease: &SandboxLease,
         mut named: NamedCommand,
+        hidden: Option<&Tree>,
         abort: AbortSignal,
     ) -> Result<ExecutionObservation, BrokerError> {
+        let mut source = self.revisions().load(ground.scope(), named.tree).await?;
+        if let Some(hidden) = hidden {
+            source = source.under(hidden)?;
+            named.tree = source.digest();
+        }
         let (tree, wall) = (named.tree, named.limits.wall_ms);
-        let source = self.revisions().load(ground.scope(), tree).await?;
-        let protected = (ground.pins.rules >= Rules::Guarded).then(|| Protected::of(ground, &source));
-        if let Some(protected) = &protected {
-            protected.declare(&mut named.outputs);
+        let mut protected =
+            (ground.pins.rules >= Rules::Guarded).then(|| Protected::of(ground, &source, hidden));
+        if let Some(protected) = &mut protected {
+            protected.declare(&mut named);
         }
         let bring = || {
             let files = ambit_revisions::batch(&source, None);
@@ -230,6 +243,7 @@ impl Broker {
             limits: command.resources.limits,
             redactor: self.redactor().clone(),
             volumes: command.volumes.clone(),
+            watched: PathSet::default(),
             outputs: command
                 .outputs
                 .iter()
@@ -251,6 +265,12 @@ impl Broker {
     async fn output(&self, ground: &Ground, capture: &OutputCapture) -> Result<Bytes, BrokerError> {
         Ok(self.revisions().blobs().get(ground.scope(), capture.artifact, capture.bytes).await?)
     }
+}
+
+/// How many bytes of output were kept of an execution.
+#[must_use]
+pub fn output_of(seen: &ExecutionObservation) -> ByteCount {
+    ByteCount::new(seen.stdout.bytes.get().saturating_add(seen.stderr.bytes.get()))
 }
 
 /// The identity of the execution of a gate on the base revision, beside the one that is asked for.
@@ -295,7 +315,7 @@ pub fn gate_record(
             .map(|failure| failure.digest)
             .or_else(|| Objection::fingerprint(asked.gate, &objections)),
         artifact,
-        output: ByteCount::new(seen.stdout.bytes.get().saturating_add(seen.stderr.bytes.get())),
+        output: output_of(seen),
         redactions: redactions(seen),
         duration: seen.duration_ms,
         tests: tests.map(ReportedTests::in_record),

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ambit_blueprint::{Blueprint, CatalogCommand, NamedCommandCatalog};
-use ambit_ids::{GateId, PathSet, Scope};
+use ambit_ids::{Digest, GateId, PathSet, Scope};
 use ambit_oracle::Guard;
 use ambit_run::{Pins, Rules};
 
@@ -30,6 +30,12 @@ impl Ground {
     #[must_use]
     pub fn reporting(&self, id: &GateId) -> Option<&CatalogCommand> {
         self.command(id).filter(|command| command.report.is_some() && self.pins.rules >= Rules::Guarded)
+    }
+
+    /// The files that the hidden check of a gate brings.
+    #[must_use]
+    pub fn hidden_files(&self, id: &GateId) -> Option<Digest> {
+        self.blueprint.hidden_files().find(|(gate, _)| *gate == id).map(|(_, files)| files.digest)
     }
 
     /// What the oracle guard looks out for under this blueprint.

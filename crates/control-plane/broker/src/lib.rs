@@ -21,8 +21,8 @@ pub use assess::Assessment;
 pub use broker::Broker;
 pub use error::BrokerError;
 pub use evaluate::{
-    AskedGate, ReadReport, ReportedBase, ReportedTests, base_effect, gate_record, protected_count, reported,
-    tally,
+    AskedGate, ReadReport, ReportedBase, ReportedTests, base_effect, gate_record, is_watched, output_of,
+    protected_count, reported, tally,
 };
 pub use ground::Ground;
 pub use performed::Performed;

@@ -14,7 +14,7 @@ use crate::admission::{Documents, MissingDocument, NeedsConflict, sandbox_needs}
 use crate::drive_error::DriveError;
 use crate::library::{Library, LibraryError, ResolvedProfile};
 use crate::orchestrator::Orchestrator;
-use crate::start::{Rejected, StartError, StartRun, reject};
+use crate::start::{Rejected, StartError, StartRun, reject, request};
 
 /// A request that passed every check. What is left to find is a number for its revision.
 pub(crate) struct Admission<'a> {
@@ -37,6 +37,7 @@ impl Orchestrator {
     ) -> Result<Admission<'a>, StartError> {
         let blueprint = self.actionable(command, project).await?;
         let base = self.base(command, project).await?;
+        self.check_hidden_files(&command.scope, &blueprint, Some(base.tree)).await?;
         let library = self.library(command, project).await?;
         let (resolved, policy, catalog) = self.fitting(command, &library).await?;
         check_gates(&blueprint, &catalog, CATALOG_REGISTERED)?;
@@ -64,6 +65,7 @@ impl Orchestrator {
         let loaded = self.journal.load(&StreamId::Project(command.scope.clone())).await?;
         let project = Project::fold(&command.scope, &loaded.links);
         let blueprint = self.actionable(command, &project).await?;
+        self.check_hidden_files(&command.scope, &blueprint, None).await?;
         let mut library = self.library(command, &project).await?;
         let mut mend = CATALOG_REGISTERED;
         // The profile comes first: it says which catalog may come along.
@@ -347,30 +349,6 @@ fn check_gates(blueprint: &Blueprint, catalog: &NamedCommandCatalog, mend: &str)
         ),
     })?;
     Ok(())
-}
-
-/// A revision request belongs to a case of the same blueprint; its words become the goal.
-fn request(command: &StartRun, project: &Project) -> Result<Option<(RequestPin, String)>, Rejected> {
-    let Some(digest) = command.request else { return Ok(None) };
-    let asked = project.request(digest).ok_or_else(|| {
-        reject("REQUEST_UNKNOWN", format!("the project has no revision request {digest}"), "")
-    })?;
-    let mut differs = Vec::new();
-    if asked.blueprint != command.digest {
-        differs.push((format!("the blueprint {}", asked.blueprint), format!("--digest {}", asked.blueprint)));
-    }
-    if asked.revision != command.base {
-        differs.push((format!("the revision {}", asked.revision), format!("--base {}", asked.revision)));
-    }
-    if !differs.is_empty() {
-        let (meant, words): (Vec<String>, Vec<String>) = differs.into_iter().unzip();
-        return Err(reject(
-            "REQUEST_MISMATCH",
-            format!("the request belongs to {}, and the run would not start from that", meant.join(" and ")),
-            format!("start it with `{}`", words.join(" ")),
-        ));
-    }
-    Ok(Some((RequestPin { digest, case: asked.case.clone() }, asked.text.clone())))
 }
 
 impl Admission<'_> {

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ambit_evidence::is_revocation;
+use ambit_evidence::ends_consent;
 use ambit_ids::{DurationMs, EffectKey, UnixMs};
 use ambit_journal::JournalError;
 use ambit_ports::agent::Agent;
@@ -279,11 +279,12 @@ impl Pilot {
                 (Err(DriveError::Journal(JournalError::RecordTooLarge { .. })), Some(instead)) => {
                     self.tell(observer, instead, Vec::new()).await?;
                 }
-                // Whoever approved it was revoked after the last look: it is judged again without that approval.
+                // Whoever approved it was revoked, or its blueprint withdrawn, after the last look: it is judged again without
+                // that approval.
                 (Err(DriveError::Journal(JournalError::Store(StoreError::Claimed { key, .. }))), _)
-                    if is_revocation(&key) =>
+                    if ends_consent(&key) =>
                 {
-                    self.notice_revocations(observer).await?;
+                    self.notice_ended_consents(observer).await?;
                     self.tell(observer, again, Vec::new()).await?;
                 }
                 (told, _) => {
@@ -306,7 +307,7 @@ impl Pilot {
         let mark = store.change_mark().await.map_err(JournalError::from)?;
         if self.mark != Some(mark) {
             self.mark = Some(mark);
-            self.notice_revocations(observer).await?;
+            self.notice_ended_consents(observer).await?;
             for entry in store.inbox(&self.live.run.stream()).await.map_err(JournalError::from)? {
                 self.answer(observer, entry).await?;
             }

@@ -1,6 +1,7 @@
 use ambit_ids::BackendId;
 use ambit_journal::JournalError;
 use ambit_ports::leases::LeaseError;
+use ambit_revisions::RevisionError;
 
 use crate::admission::MissingDocument;
 
@@ -19,6 +20,9 @@ pub enum DriveError {
     /// What the run is pinned to is gone or altered.
     #[error("what the run is pinned to cannot be had: {0}")]
     Ground(#[from] MissingDocument),
+    /// A tree could not be read for now.
+    #[error(transparent)]
+    Source(#[from] RevisionError),
     /// A record of the stream has no event; the stream was not written by a known version.
     #[error("a record of the run cannot be read")]
     Unreadable(#[from] ambit_evidence::v1::ReadError),
@@ -46,6 +50,7 @@ impl DriveError {
             Self::Lease(LeaseError::Store(error)) => error.code(),
             Self::Journal(error) => error.code(),
             Self::Ground(error) => error.code(),
+            Self::Source(error) => error.code(),
             Self::Unreadable(_) => "RECORD_UNREADABLE",
             Self::Panicked(_) => "INTERNAL_PANIC",
             Self::AnotherAgent => "AGENT_MISMATCH",

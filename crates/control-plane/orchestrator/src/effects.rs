@@ -232,7 +232,7 @@ impl Bench {
             return failed("SANDBOX_NOT_HELD");
         };
         let broker = &self.orchestrator.broker;
-        match broker.run_hidden_check(&self.ground, lease, &check.command, dossier.head, abort).await {
+        match broker.run_hidden_check(&self.ground, lease, check, dossier.head, abort).await {
             Ok(record) => Done::with(Command::ObserveHidden(record)),
             Err(error) => failed(error.code()),
         }

@@ -10,6 +10,7 @@ mod admission;
 mod check;
 mod context;
 mod conversation;
+mod covert;
 mod drive;
 mod drive_error;
 mod effects;

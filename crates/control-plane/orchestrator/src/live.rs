@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use ambit_evidence::v1::{Actor, ActorKind, Body, Environment, Precondition, ProjectBody, entries};
-use ambit_evidence::{fold, revocation_key};
+use ambit_evidence::{fold, revocation_key, withdrawal_key};
 use ambit_ids::UnixMs;
 use ambit_journal::{Entry, Tip, Together};
 use ambit_ports::leases::StreamLease;
@@ -75,7 +75,14 @@ impl Live {
             outbox: outbox(&self.run, events),
             answered,
         };
-        let entries = entries(&orchestrator.program, &self.state, events);
+        let mut entries = entries(&orchestrator.program, &self.state, events);
+        if events.iter().any(Event::depends_on_project) {
+            let project = StreamId::Project(self.run.scope.clone());
+            let known = orchestrator.journal.load(&project).await?.tip.leaf;
+            for (entry, _) in entries.iter_mut().zip(events).filter(|(_, event)| event.depends_on_project()) {
+                entry.precondition.project = Some(known);
+            }
+        }
         self.tip = orchestrator.journal.append(&self.run.stream(), self.tip, at, entries, together).await?;
         Ok(())
     }
@@ -122,7 +129,8 @@ fn claims(events: &[Event]) -> Vec<Claim> {
         .collect()
 }
 
-/// Whoever gave a receipt that is used must still be one who may: nobody was revoked under this key.
+/// Whoever gave a receipt that is used must still be one who may, and what it was given under be approved: nobody was revoked
+/// and nothing withdrawn under these keys.
 fn vacant(state: &State, events: &[Event]) -> Vec<String> {
     let Some(dossier) = state.dossier().filter(|it| it.pins.rules >= Rules::Consent) else {
         return Vec::new();
@@ -132,7 +140,11 @@ fn vacant(state: &State, events: &[Event]) -> Vec<String> {
         _ => None,
     });
     let givers = used.filter_map(|used| dossier.approvals.receipts().find(|receipt| receipt.id == *used));
-    givers.map(|receipt| revocation_key(&receipt.approver)).collect()
+    let mut keys: Vec<String> = givers.map(|receipt| revocation_key(&receipt.approver)).collect();
+    if !keys.is_empty() {
+        keys.push(withdrawal_key(&dossier.pins.blueprint.id, dossier.pins.blueprint.digest));
+    }
+    keys
 }
 
 /// What other services are told, in the same commit.

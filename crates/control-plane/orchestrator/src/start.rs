@@ -4,7 +4,7 @@ use ambit_evidence::v1::{Actor, Body, Environment, Precondition, ProjectBody, en
 use ambit_ids::{BlueprintId, Digest, DocumentName, RevisionId, RunId, RunName, Scope, limits};
 use ambit_journal::{Entry, JournalError, Tip, Together};
 use ambit_ports::store::{Claim, RunRef, StoreError, StreamId};
-use ambit_run::{AgentPin, Command, Pins, State, step};
+use ambit_run::{AgentPin, Command, Pins, RequestPin, State, step};
 
 use crate::drive_error::DriveError;
 use crate::orchestrator::Orchestrator;
@@ -245,4 +245,31 @@ fn revision_key(revision: RevisionId) -> String {
 
 pub(crate) fn reject(code: &'static str, detail: impl Into<String>, mend: impl Into<String>) -> Rejected {
     Rejected { code, detail: detail.into(), mend: mend.into() }
+}
+
+/// A revision request belongs to a case of the same blueprint; its words become the goal.
+pub(crate) fn request(
+    command: &StartRun,
+    project: &Project,
+) -> Result<Option<(RequestPin, String)>, Rejected> {
+    let Some(digest) = command.request else { return Ok(None) };
+    let asked = project.request(digest).ok_or_else(|| {
+        reject("REQUEST_UNKNOWN", format!("the project has no revision request {digest}"), "")
+    })?;
+    let mut differs = Vec::new();
+    if asked.blueprint != command.digest {
+        differs.push((format!("the blueprint {}", asked.blueprint), format!("--digest {}", asked.blueprint)));
+    }
+    if asked.revision != command.base {
+        differs.push((format!("the revision {}", asked.revision), format!("--base {}", asked.revision)));
+    }
+    if !differs.is_empty() {
+        let (meant, words): (Vec<String>, Vec<String>) = differs.into_iter().unzip();
+        return Err(reject(
+            "REQUEST_MISMATCH",
+            format!("the request belongs to {}, and the run would not start from that", meant.join(" and ")),
+            format!("start it with `{}`", words.join(" ")),
+        ));
+    }
+    Ok(Some((RequestPin { digest, case: asked.case.clone() }, asked.text.clone())))
 }

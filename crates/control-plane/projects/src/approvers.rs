@@ -1,18 +1,61 @@
 //! Who may approve, and what somebody who may takes back. Each is a record of the project that its approver signed.
 
-use ambit_evidence::revocation_key;
 use ambit_evidence::signature::{
-    VerificationKey, approver_addition_message, approver_revocation_message, blueprint_withdrawal_message,
+    VerificationKey, approval_decision_message, approver_addition_message, approver_revocation_message,
+    blueprint_withdrawal_message,
 };
 use ambit_evidence::v1::ProjectBody;
-use ambit_ids::{ApproverId, BlueprintId, Digest, Scope};
+use ambit_evidence::{CredentialForm, SignedDecision, revocation_key, withdrawal_key};
+use ambit_ids::{ApproverId, BlueprintId, Digest, ProposalId, Scope};
 use ambit_journal::JournalError;
 use ambit_ports::store::{Claim, StoreError};
+use ambit_run::ApprovalVerdict;
 
 use crate::credential::ApproverCredential;
 use crate::{ProjectError, Projects, human};
 
 impl Projects {
+    /// Signs a decision about a proposal, for leaving it to the owner of the run.
+    ///
+    /// # Errors
+    /// [`ProjectError`] where the credential belongs to nobody who may approve here.
+    pub async fn sign_decision(
+        &self,
+        scope: &Scope,
+        proposal: &ProposalId,
+        digest: Digest,
+        expected_sequence: u64,
+        verdict: ApprovalVerdict,
+        credential: &ApproverCredential,
+    ) -> Result<SignedDecision, ProjectError> {
+        let approver = self.approver_of(scope, credential).await?;
+        let form = Some(credential.form());
+        let message = approval_decision_message(scope, proposal, digest, expected_sequence, verdict, form);
+        Ok(SignedDecision {
+            proposal: proposal.clone(),
+            digest,
+            expected_sequence,
+            approved: verdict == ApprovalVerdict::Approved,
+            approver,
+            credential: form,
+            signature: credential.sign_hex(&message),
+        })
+    }
+
+    pub(crate) async fn approver_of(
+        &self,
+        scope: &Scope,
+        credential: &ApproverCredential,
+    ) -> Result<ApproverId, ProjectError> {
+        let project = self.project(scope).await?;
+        let key = credential.public_key();
+        match project.approvers().find(|(_, known)| **known == key) {
+            Some((approver, _)) => Ok(approver.clone()),
+            None if project.first_approver().is_none() => Err(ProjectError::NoApprover),
+            None => Err(ProjectError::WrongCredential),
+        }
+    }
+
     /// Lets somebody else approve too, with the credential of somebody who may.
     ///
     /// # Errors
@@ -22,6 +65,7 @@ impl Projects {
         scope: &Scope,
         approver: &ApproverId,
         key: &VerificationKey,
+        form: CredentialForm,
         credential: &ApproverCredential,
     ) -> Result<ApproverId, ProjectError> {
         let by = self.approver_of(scope, credential).await?;
@@ -30,9 +74,14 @@ impl Projects {
         if project.approver(approver).is_some() {
             return Err(ProjectError::ApproverExists(approver.clone()));
         }
-        let signature = credential.sign_hex(&approver_addition_message(scope, approver, &public_key));
-        let body =
-            ProjectBody::ApproverAdded { approver: approver.clone(), public_key, by: by.clone(), signature };
+        let message = approver_addition_message(scope, approver, &public_key, Some(form));
+        let body = ProjectBody::ApproverAdded {
+            approver: approver.clone(),
+            public_key,
+            credential: Some(form),
+            by: by.clone(),
+            signature: credential.sign_hex(&message),
+        };
         let claim = Claim { key: format!("approver/{approver}"), value: by.to_string() };
         match self.record(scope, human(by.as_str()), None, body, &[claim]).await {
             Err(ProjectError::Journal(JournalError::Store(StoreError::Claimed { .. }))) => {
@@ -68,7 +117,8 @@ impl Projects {
         }
     }
 
-    /// Takes the approval of a blueprint back: no further run is pinned to this digest.
+    /// Takes the approval of a blueprint back: no further run is pinned to this digest, and what was approved in runs of it and
+    /// not used counts no more. It is final: whoever wants the same again gives it a new version.
     ///
     /// # Errors
     /// [`ProjectError::NotApproved`] where this digest is not approved.
@@ -84,8 +134,14 @@ impl Projects {
             return Err(ProjectError::NotApproved(blueprint.clone()));
         }
         let signature = credential.sign_hex(&blueprint_withdrawal_message(scope, blueprint, digest));
-        let (blueprint, approver) = (blueprint.clone(), by.clone());
-        let body = ProjectBody::BlueprintWithdrawn { blueprint, digest, approver, signature };
-        self.record(scope, human(by.as_str()), Some(digest), body, &[]).await.map(|()| by)
+        let claim = Claim { key: withdrawal_key(blueprint, digest), value: by.to_string() };
+        let (id, approver) = (blueprint.clone(), by.clone());
+        let body = ProjectBody::BlueprintWithdrawn { blueprint: id, digest, approver, signature };
+        match self.record(scope, human(by.as_str()), Some(digest), body, &[claim]).await {
+            Err(ProjectError::Journal(JournalError::Store(StoreError::Claimed { .. }))) => {
+                Err(ProjectError::NotApproved(blueprint.clone()))
+            }
+            result => result.map(|()| by),
+        }
     }
 }

@@ -1,3 +1,4 @@
+use ambit_evidence::CredentialForm;
 use ambit_evidence::signature::{VerificationKey, to_hex};
 use ambit_ports::runtime::Entropy;
 use ed25519_dalek::{Signer, SigningKey};
@@ -7,7 +8,10 @@ use zeroize::Zeroizing;
 ///
 /// It is made once, shown once, and kept nowhere by Ambit: only its public key is recorded. Whatever holds no such text,
 /// which includes every run, its agent and the whole store, cannot approve.
-pub struct ApproverCredential(SigningKey);
+pub struct ApproverCredential {
+    key: SigningKey,
+    form: CredentialForm,
+}
 
 /// Why a text is no credential. The text is not repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -17,12 +21,12 @@ pub struct CredentialError;
 const PREFIX: &str = "ambit-approver-1-";
 
 impl ApproverCredential {
-    /// A new credential.
+    /// A new credential, which is open until it is sealed.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut seed = Zeroizing::new([0; 32]);
         entropy.fill(seed.as_mut());
-        Self(SigningKey::from_bytes(&seed))
+        Self::of_seed(&seed, CredentialForm::Open)
     }
 
     /// Reads the text that was shown when the credential was made.
@@ -32,21 +36,33 @@ impl ApproverCredential {
     pub fn read(text: &str) -> Result<Self, CredentialError> {
         let digits = text.trim().strip_prefix(PREFIX).ok_or(CredentialError)?;
         let seed = Zeroizing::new(seed_of::<32>(digits).ok_or(CredentialError)?);
-        Ok(Self::of_seed(&seed))
+        Ok(Self::of_seed(&seed, CredentialForm::Open))
     }
 
-    pub(crate) fn of_seed(seed: &[u8; 32]) -> Self {
-        Self(SigningKey::from_bytes(seed))
+    pub(crate) fn of_seed(seed: &[u8; 32], form: CredentialForm) -> Self {
+        Self { key: SigningKey::from_bytes(seed), form }
+    }
+
+    /// The same credential, which is kept in another form from now on.
+    #[must_use]
+    pub fn kept(self, form: CredentialForm) -> Self {
+        Self { form, ..self }
+    }
+
+    /// How it is kept: what is signed with it says so.
+    #[must_use]
+    pub const fn form(&self) -> CredentialForm {
+        self.form
     }
 
     pub(crate) fn seed(&self) -> Zeroizing<[u8; 32]> {
-        Zeroizing::new(self.0.to_bytes())
+        Zeroizing::new(self.key.to_bytes())
     }
 
     /// The text of the credential, to be shown once.
     #[must_use]
     pub fn reveal(&self) -> Zeroizing<String> {
-        let seed = Zeroizing::new(self.0.to_bytes());
+        let seed = Zeroizing::new(self.key.to_bytes());
         Zeroizing::new(format!("{PREFIX}{}", to_hex(seed.as_ref())))
     }
 
@@ -58,12 +74,12 @@ impl ApproverCredential {
     pub fn public_key(&self) -> VerificationKey {
         #[expect(clippy::expect_used, reason = "the public half of a signing key is valid")]
         // INVARIANT: a verifying key that a signing key answers decodes.
-        VerificationKey::from_bytes(self.0.verifying_key().to_bytes())
+        VerificationKey::from_bytes(self.key.verifying_key().to_bytes())
             .expect("a public key is a point of the curve")
     }
 
     pub(crate) fn sign_hex(&self, message: &[u8]) -> String {
-        to_hex(&self.0.sign(message).to_bytes())
+        to_hex(&self.key.sign(message).to_bytes())
     }
 }
 

@@ -13,15 +13,14 @@ use std::sync::Arc;
 
 use ambit_blueprint::{Blueprint, Document};
 use ambit_canonical::EncodeError;
-use ambit_evidence::signature::{VerificationKey, approval_decision_message, blueprint_approval_message};
+use ambit_evidence::signature::{VerificationKey, blueprint_approval_message};
 use ambit_evidence::v1::{Actor, ActorKind, Body, Environment, Precondition, ProjectBody};
-use ambit_evidence::{DocumentKey, Project, RevisionRequest};
-use ambit_ids::{ApproverId, BlueprintId, CaseId, Digest, DocumentName, ProposalId, RevisionId, Scope};
+use ambit_evidence::{CredentialForm, DocumentKey, Project, RevisionRequest};
+use ambit_ids::{ApproverId, BlueprintId, CaseId, Digest, DocumentName, RevisionId, Scope};
 use ambit_journal::{Entry, Journal, JournalError};
 use ambit_ports::blobs::{BlobError, BlobStore};
 use ambit_ports::runtime::Clock;
 use ambit_ports::store::{Claim, StoreError, StreamId};
-use ambit_run::ApprovalVerdict;
 
 pub use credential::{ApproverCredential, CredentialError};
 pub use sealed::SealedCredential;
@@ -82,6 +81,9 @@ pub enum ProjectError {
     /// The blueprint is not approved with this digest.
     #[error("{0} is not approved with this digest")]
     NotApproved(BlueprintId),
+    /// The approval of this digest was taken back.
+    #[error("{0} was withdrawn with this digest, which is final; give it a new version and approve that")]
+    Withdrawn(BlueprintId),
     /// Nobody may approve yet.
     #[error("nobody may approve in this project yet; `ambit approver init` registers somebody")]
     NoApprover,
@@ -122,6 +124,7 @@ impl ProjectError {
             Self::ApproverExists(_) => "APPROVER_EXISTS",
             Self::NotAnApprover(_) => "APPROVER_UNKNOWN",
             Self::NotApproved(_) => "BLUEPRINT_NOT_APPROVED",
+            Self::Withdrawn(_) => "BLUEPRINT_WITHDRAWN",
             Self::NoApprover => "APPROVER_MISSING",
             Self::WrongCredential => "CREDENTIAL_REFUSED",
             Self::DocumentChanged { .. } => "DOCUMENT_CHANGED",
@@ -158,11 +161,16 @@ impl Projects {
         scope: &Scope,
         approver: &ApproverId,
         key: &VerificationKey,
+        form: CredentialForm,
     ) -> Result<(), ProjectError> {
         if let Some(existing) = self.project(scope).await?.first_approver() {
             return Err(ProjectError::ApproverExists(existing.clone()));
         }
-        let body = ProjectBody::ApproverRegistered { approver: approver.clone(), public_key: key.to_hex() };
+        let body = ProjectBody::ApproverRegistered {
+            approver: approver.clone(),
+            public_key: key.to_hex(),
+            credential: Some(form),
+        };
         let claim = Claim { key: "approver".to_owned(), value: approver.to_string() };
         match self.record(scope, human(approver.as_str()), None, body, &[claim]).await {
             Err(ProjectError::Journal(JournalError::Store(StoreError::Claimed { .. }))) => {
@@ -227,7 +235,11 @@ impl Projects {
         let document = Document::Blueprint(Box::new(blueprint.clone()));
         let digest = self.register(scope, &document, approver.as_str()).await?;
         let id = blueprint.metadata.name.clone();
-        if self.project(scope).await?.is_approved(&id, digest) {
+        let project = self.project(scope).await?;
+        if project.is_withdrawn(&id, digest) {
+            return Err(ProjectError::Withdrawn(id));
+        }
+        if project.is_approved(&id, digest) {
             return Ok(digest);
         }
         let signature = credential.sign_hex(&blueprint_approval_message(scope, &id, digest));
@@ -235,38 +247,6 @@ impl Projects {
             ProjectBody::BlueprintApproved { blueprint: id, digest, approver: approver.clone(), signature };
         self.record(scope, human(approver.as_str()), Some(digest), body, &[]).await?;
         Ok(digest)
-    }
-
-    /// Signs a decision about a proposal, for leaving it to the owner of the run.
-    ///
-    /// # Errors
-    /// [`ProjectError`] where the credential belongs to nobody who may approve here.
-    pub async fn sign_decision(
-        &self,
-        scope: &Scope,
-        proposal: &ProposalId,
-        digest: Digest,
-        expected_sequence: u64,
-        verdict: ApprovalVerdict,
-        credential: &ApproverCredential,
-    ) -> Result<(ApproverId, String), ProjectError> {
-        let approver = self.approver_of(scope, credential).await?;
-        let message = approval_decision_message(scope, proposal, digest, expected_sequence, verdict);
-        Ok((approver, credential.sign_hex(&message)))
-    }
-
-    pub(crate) async fn approver_of(
-        &self,
-        scope: &Scope,
-        credential: &ApproverCredential,
-    ) -> Result<ApproverId, ProjectError> {
-        let project = self.project(scope).await?;
-        let key = credential.public_key();
-        match project.approvers().find(|(_, known)| **known == key) {
-            Some((approver, _)) => Ok(approver.clone()),
-            None if project.first_approver().is_none() => Err(ProjectError::NoApprover),
-            None => Err(ProjectError::WrongCredential),
-        }
     }
 
     /// Makes a tree the next revision of the project.

@@ -1,3 +1,4 @@
+use ambit_evidence::CredentialForm;
 use ambit_evidence::signature::{VerificationKey, to_hex};
 use ambit_ports::runtime::Entropy;
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -41,7 +42,7 @@ impl SealedCredential {
     #[must_use]
     pub fn open(&self, passphrase: &str) -> Option<ApproverCredential> {
         let seed = masked(&self.masked, passphrase, &self.salt)?;
-        let credential = ApproverCredential::of_seed(&seed);
+        let credential = ApproverCredential::of_seed(&seed, CredentialForm::Sealed);
         (credential.public_key() == self.key).then_some(credential)
     }
 }
@@ -100,6 +101,8 @@ mod tests {
         assert_eq!(*sealed.public_key(), credential.public_key());
         assert_eq!(sealed.open("correct horse battery").unwrap().public_key(), credential.public_key());
         assert!(sealed.open("correct horse batterz").is_none());
+        let forms = [credential.form(), sealed.open("correct horse battery").unwrap().form()];
+        assert_eq!(forms, [CredentialForm::Open, CredentialForm::Sealed]);
         let other = credential.seal("correct horse battery", &Fixed(10));
         assert_ne!(other, text, "each seal has a salt of its own");
         for wrong in ["", PREFIX, &text[1..], &text[..text.len() - 1], &format!("{text}-00")] {

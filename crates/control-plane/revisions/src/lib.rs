@@ -8,6 +8,7 @@
 mod cache;
 mod difference;
 mod held;
+mod hidden;
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use bytes::Bytes;
 
 use crate::cache::TreeCache;
 use crate::held::HeldContents;
+pub use crate::hidden::{HiddenFilesError, admit_hidden, not_in_source};
 
 /// Keeps and reads source trees.
 #[derive(Clone)]
@@ -73,6 +75,18 @@ impl RevisionError {
             Self::Load { source, .. } => source.code(),
             Self::Diff(error) => error.code(),
         }
+    }
+}
+
+impl RevisionError {
+    /// Whether the storage stumbled, which says nothing about what is stored.
+    #[must_use]
+    pub const fn is_of_storage(&self) -> bool {
+        matches!(
+            self,
+            Self::Blob { source: BlobError::Io(_) | BlobError::NoSpace(_), .. }
+                | Self::Content { source: BlobError::Io(_) | BlobError::NoSpace(_), .. }
+        )
     }
 }
 

@@ -72,6 +72,7 @@ mod tests {
             peak_memory_bytes: None,
             killed_processes: 0,
             signs: None,
+            written: None,
             protected: None,
         }
     }

@@ -18,7 +18,11 @@ pub(crate) fn check_records(trace: &Trace<'_>) -> Findings {
     let mut findings = Findings::default();
     for (at, event) in trace.events() {
         let record = trace.record(at);
-        let entry = Entry::of(&record.environment.program, trace.state(at), trace.state(at + 1), event);
+        let mut entry = Entry::of(&record.environment.program, trace.state(at), trace.state(at + 1), event);
+        // Which record of the project was the newest does not follow from the run. What may name it is held against the project.
+        if event.depends_on_project() {
+            entry.precondition.project = record.precondition.project;
+        }
         let parts = [
             ("actor", entry.actor == record.actor),
             ("precondition", entry.precondition == record.precondition),

@@ -44,6 +44,10 @@ impl Findings {
         result.map_err(|finding| self.push(finding)).ok()
     }
 
+    pub(crate) fn extend(&mut self, more: Self) {
+        self.0.extend(more.0);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,11 +1,11 @@
 //! Derives every gate record again from what was kept of the execution.
 
 use ambit_broker::{
-    AskedGate, Ground, ReportedBase, ReportedTests, base_effect, gate_record, protected_count, reported,
-    tally,
+    AskedGate, Ground, ReportedBase, ReportedTests, base_effect, gate_record, is_watched, output_of,
+    protected_count, reported, tally,
 };
 use ambit_gates::{BaseTests, Ending, GateOutput};
-use ambit_ids::{ByteCount, EffectKey, GateId, IdempotencyKey, Scope};
+use ambit_ids::{ByteCount, Digest, EffectKey, GateId, IdempotencyKey, Scope};
 use ambit_ports::sandbox::{ExecutionObservation, OutputCapture};
 use ambit_redaction::MoreFound;
 use ambit_revisions::Revisions;
@@ -15,7 +15,7 @@ use bytes::Bytes;
 use crate::finding::Finding;
 use crate::findings::{Findings, blob_name, refuting, unsettled};
 use crate::trace::Trace;
-use crate::vault::{Vault, of_revision};
+use crate::vault::{Vault, of_hidden, of_revision};
 
 /// What an execution must have been.
 struct Asked {
@@ -23,11 +23,13 @@ struct Asked {
     gate: GateId,
     key: IdempotencyKey,
     attempt: u32,
-    tree: ambit_ids::Digest,
+    tree: Digest,
     /// What was known of the gate on the base revision.
     base_tests: Option<BaseTests>,
     /// Whether it is held against the base revision at all.
     is_compared: bool,
+    /// The files that lay over the tree.
+    hidden: Option<Digest>,
 }
 
 /// What records of gates are held against.
@@ -48,7 +50,7 @@ pub(crate) async fn check(trace: &Trace<'_>, bench: &Bench<'_>) -> Findings {
             Event::CallObserved { observation: Observation::GateFinished(record), .. } => {
                 (record, asked_gate(trace, at, pins))
             }
-            Event::HiddenCheckObserved(record) => (record, asked_check(trace, at, pins)),
+            Event::HiddenCheckObserved(record) => (record, asked_check(trace, at, bench)),
             _ => continue,
         };
         match asked {
@@ -73,21 +75,23 @@ fn asked_gate(trace: &Trace<'_>, at: usize, pins: &Pins) -> Option<Asked> {
         tree: flight.tree,
         base_tests: flight.base_tests,
         is_compared: flight.tree != pins.base.tree,
+        hidden: None,
     })
 }
 
-fn asked_check(trace: &Trace<'_>, at: usize, pins: &Pins) -> Option<Asked> {
+fn asked_check(trace: &Trace<'_>, at: usize, bench: &Bench<'_>) -> Option<Asked> {
     let State::Open(open) = trace.state(at) else { return None };
     let Stage::HiddenChecks(remaining) = &open.stage else { return None };
     let check: &HiddenCheck = remaining.first()?;
     Some(Asked {
-        effect: Effect::CheckHidden(check.clone()).key(&pins.run),
+        effect: Effect::CheckHidden(check.clone()).key(&bench.pins.run),
         gate: check.command.clone(),
         key: IdempotencyKey::new(format!("hidden.{}", check.command)).ok()?,
         attempt: 1,
         tree: open.dossier.head,
         base_tests: None,
         is_compared: false,
+        hidden: bench.ground.and_then(|ground| ground.hidden_files(&check.gate)),
     })
 }
 
@@ -116,15 +120,7 @@ async fn check_one(
     }
     let stdout = output(scope, &what, "standard output", &seen.stdout, vault).await?;
     let stderr = output(scope, &what, "standard error", &seen.stderr, vault).await?;
-    for kept in &seen.outputs {
-        let named = format!("the output {} of {} attempt {}", kept.path, record.gate, record.attempt);
-        sized(
-            vault.read(scope, &named, kept.artifact, kept.bytes).await?,
-            &named,
-            kept.artifact,
-            kept.bytes,
-        )?;
-    }
+    outputs(scope, &format!("{} attempt {}", record.gate, record.attempt), &seen, vault).await?;
     check_protected(trace, at, asked, &seen, bench).await?;
     let tests = tests(trace, at, record, asked, (&seen, &stdout), bench).await?;
     let asked = AskedGate { gate: &asked.gate, attempt: asked.attempt, key: &asked.key, tree: asked.tree };
@@ -152,8 +148,21 @@ async fn check_protected(
         return Ok(());
     };
     let ground = bench.ground.ok_or_else(|| unsettled(Some(trace.name(at)), NO_DOCUMENTS))?;
-    let tree = bench.revisions.load(&bench.pins.scope, asked.tree).await;
-    let expected = protected_count(ground, &tree.map_err(|error| of_revision(&error))?);
+    let scope = &bench.pins.scope;
+    let mut tree = bench.revisions.load(scope, asked.tree).await.map_err(|error| of_revision(&error))?;
+    let hidden = match asked.hidden {
+        Some(digest) => Some(bench.revisions.hidden(scope, digest).await.map_err(|error| of_hidden(&error))?),
+        None => None,
+    };
+    if let Some(hidden) = &hidden {
+        tree = tree.under(hidden).map_err(|error| refuting(trace.name(at), error.to_string()))?;
+    }
+    let expected = protected_count(ground, &tree, hidden.as_ref());
+    if is_watched(ground, hidden.as_ref())
+        && seen.protected.as_ref().is_none_or(|protected| protected.watch.is_none())
+    {
+        return Err(refuting(trace.name(at), "nobody looked at what it wrote at protected paths"));
+    }
     let looked_at = seen.protected.as_ref().map_or(0, |protected| protected.looked_at);
     if looked_at == expected && seen.protected.is_some() {
         return Ok(());
@@ -162,6 +171,8 @@ async fn check_protected(
     Err(refuting(trace.name(at), why))
 }
 
+/// The largest report as it is kept.
+const REPORT_BYTES: ByteCount = ByteCount::new(64 << 20);
 const NO_DOCUMENTS: &str = "the documents that the run is pinned to could not be read";
 
 /// What the command reported, read again, beside what it reported on the base revision.
@@ -183,6 +194,10 @@ async fn tests(
     let (scope, vault) = (&bench.pins.scope, bench.vault);
     let unread = |error| unsettled(Some(trace.name(at)), format!("its report cannot be read: {error}"));
     let own = reported(vault, scope, report, seen, stdout).await.map_err(unread)?;
+    if let Some(own) = tally(&own) {
+        // Later executions, and people, read the tests there.
+        vault.read(scope, &format!("the tests of {}", asked.gate), own.report, REPORT_BYTES).await?;
+    }
     let told = record.tests.and_then(|tests| tests.base);
     let base = match told.filter(|_| asked.is_compared) {
         None => None,
@@ -191,11 +206,19 @@ async fn tests(
             let before: ExecutionObservation = vault.read_value(scope, &what, told.artifact).await?;
             check_base(trace, at, asked, told, &before)?;
             let stdout = output(scope, &what, "standard output", &before.stdout, vault).await?;
+            output(scope, &what, "standard error", &before.stderr, vault).await?;
+            outputs(scope, &format!("{} on the base revision", asked.gate), &before, vault).await?;
             let read = reported(vault, scope, report, &before, &stdout).await.map_err(unread)?;
             if tally(&read) != told.tests {
                 return Err(refuting(trace.name(at), format!("{what} tells of other tests")));
             }
-            Some(ReportedBase { tests: told, report: read.and_then(Result::ok) })
+            if let Some(tests) = told.tests {
+                let what = format!("the tests of {} on the base revision", asked.gate);
+                vault.read(scope, &what, tests.report, REPORT_BYTES).await?;
+            }
+            let is_charged = bench.pins.rules >= Rules::Watched && asked.base_tests.is_none();
+            let output = is_charged.then(|| output_of(&before));
+            Some(ReportedBase { tests: told, report: read.and_then(Result::ok), output })
         }
     };
     if asked.is_compared && base.is_none() {
@@ -225,6 +248,16 @@ fn check_base(
     Err(refuting(trace.name(at), "what is told of the base revision was not seen there"))
 }
 
+/// Every output that was kept, as large as it is said to be.
+async fn outputs(scope: &Scope, of: &str, seen: &ExecutionObservation, vault: &Vault) -> Result<(), Finding> {
+    for kept in &seen.outputs {
+        let named = format!("the output {} of {of}", kept.path);
+        let bytes = vault.read(scope, &named, kept.artifact, kept.bytes).await?;
+        sized(bytes, &named, kept.artifact, kept.bytes)?;
+    }
+    Ok(())
+}
+
 async fn output(
     scope: &Scope,
     what: &str,
@@ -244,7 +277,7 @@ async fn output(
 }
 
 /// The bytes, if they are as many as whoever names them says.
-fn sized(bytes: Bytes, what: &str, digest: ambit_ids::Digest, said: ByteCount) -> Result<Bytes, Finding> {
+fn sized(bytes: Bytes, what: &str, digest: Digest, said: ByteCount) -> Result<Bytes, Finding> {
     if bytes.len() as u64 == said.get() {
         Ok(bytes)
     } else {

@@ -48,7 +48,14 @@ pub(crate) fn approvals(scope: &Scope, project: &[Link]) -> Findings {
     for link in project {
         let Body::Project(body) = &link.record.body else { continue };
         if !before.accepts(scope, body) {
-            findings.refute(record_name(link), "it is signed by nobody who could approve then");
+            let was_withdrawn =
+                approved(link).is_some_and(|(blueprint, digest)| before.is_withdrawn(blueprint, digest));
+            let why = if was_withdrawn {
+                "it was withdrawn before, which is final"
+            } else {
+                "it is signed by nobody who could approve then"
+            };
+            findings.refute(record_name(link), why);
         }
         before.take(scope, body);
     }

@@ -165,7 +165,11 @@ impl Verifier {
         results.put(CheckId::Gates, gates::check(trace, &bench).await);
         results.put(CheckId::Cleanup, sandboxes::check_cleanup(trace, pins, vault).await);
         let folded = Project::fold(&pins.scope, project);
-        results.put(CheckId::Approvals, approvals::check(trace, &pins.scope, &folded, vault).await);
+        let mut approved = approvals::check(trace, &pins.scope, &folded, vault).await;
+        if let Some(admitted) = admitted {
+            approved.extend(approvals::check_standing(trace, pins, admitted, project));
+        }
+        results.put(CheckId::Approvals, approved);
         let (Some(pinned), Some(ground)) = (pinned, ground) else {
             let why = "the documents that the run is pinned to could not be read";
             for id in

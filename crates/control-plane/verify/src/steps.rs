@@ -7,7 +7,7 @@
 use ambit_ids::{Digest, MicroUsd, ReceiptId};
 use ambit_run::{
     Answered, AssessedCall, CallDecided, ChargeBasis, Command, Denial, DenialCode, Event, Observation,
-    Proposal, Stage, State, StopReason, ToolCall, step,
+    Proposal, Stage, State, StopReason, ToolCall, VoidReason, step,
 };
 
 use crate::decisions::{Assessments, approval_of, told_instead};
@@ -185,6 +185,7 @@ fn commands(trace: &Trace<'_>, at: usize, assessments: &Assessments) -> Vec<Comm
         Event::CallObserved { turn, observation } => observing(trace, at, *turn, observation),
         Event::ApprovalDecided { decision, .. } => vec![Command::DecideApproval(decision.clone())],
         Event::ApprovalExpired { .. } | Event::LimitReached { .. } => vec![Command::Tick],
+        Event::ReceiptVoided { reason: VoidReason::PolicyChanged, .. } => vec![Command::WithdrawBlueprint],
         Event::ReceiptVoided { receipt, .. } => revoking(trace, at, receipt),
         Event::CancelRequested { by } => vec![Command::Cancel { by: by.clone() }],
         Event::Stopping { reason } => stopping(trace, at, reason),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ambit_ids::{ByteCount, Content, Digest, Scope};
 use ambit_ports::blobs::{BlobBatch, BlobError, BlobStore, BlobWriter};
-use ambit_revisions::RevisionError;
+use ambit_revisions::{HiddenFilesError, RevisionError};
 use async_trait::async_trait;
 use bytes::Bytes;
 use serde::Serialize;
@@ -117,6 +117,14 @@ impl BlobStore for Vault {
 }
 
 /// What source that cannot be read whole says about the check that needed it.
+/// What it says of a run that the files of a hidden check cannot be had.
+pub(crate) fn of_hidden(error: &HiddenFilesError) -> Finding {
+    match error {
+        HiddenFilesError::Missing { source, .. } => of_revision(source),
+        other => unsettled(None, other.to_string()),
+    }
+}
+
 pub(crate) fn of_revision(error: &RevisionError) -> Finding {
     let of_cause = |what: &str, source: &BlobError| match source {
         BlobError::NotFound(digest) | BlobError::Corrupt(digest) | BlobError::TooLarge { digest, .. } => {

@@ -34,7 +34,7 @@ mod word;
 pub use blueprint::{
     AcceptanceCase, Accountability, ArchetypeProbe, Authorization, Blueprint, BlueprintGate,
     BlueprintMetadata, BlueprintScope, BlueprintSpec, CleanupObligation, DependencyScope, ExpectedOutcome,
-    PlaneBoundary, ProbeCase, ProtectedOracles,
+    HiddenFiles, PlaneBoundary, ProbeCase, ProtectedOracles,
 };
 pub use budget::{BudgetCeilings, RunBudget, StartBoundsError};
 pub use bundle::{

@@ -2,8 +2,8 @@ use ambit_ids::{ApproverId, Digest, ProposalId, Scope};
 use ambit_run::ApprovalVerdict;
 use serde::{Deserialize, Serialize};
 
-use crate::Project;
 use crate::signature::approval_decision_message;
+use crate::{CredentialForm, Project};
 
 /// A decision with the signature of the approver. Whoever can write to an inbox can leave one; only the approver can
 /// make one that counts.
@@ -20,6 +20,9 @@ pub struct SignedDecision {
     pub approved: bool,
     /// Who decided.
     pub approver: ApproverId,
+    /// How the approver's credential was kept. Decisions from before it was told do not say.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub credential: Option<CredentialForm>,
     /// The Ed25519 signature, in hexadecimal digits.
     pub signature: String,
 }
@@ -46,6 +49,7 @@ impl SignedDecision {
             self.digest,
             self.expected_sequence,
             self.verdict(),
+            self.credential,
         );
         project.approver(&self.approver).is_some_and(|key| key.verifies_hex(&message, &self.signature))
     }

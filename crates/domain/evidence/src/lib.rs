@@ -7,6 +7,7 @@
 
 pub mod artifacts;
 mod chain;
+mod credential_form;
 mod decision;
 mod eligibility;
 mod head;
@@ -17,8 +18,11 @@ pub mod v1;
 
 pub use ambit_canonical::leaf_hash;
 pub use chain::{ChainBreak, ChainFault, Link, fold, verify_chain};
+pub use credential_form::CredentialForm;
 pub use decision::SignedDecision;
 pub use eligibility::{Ineligible, eligibility};
 pub use head::head_message;
-pub use project::{ClosedRun, DocumentKey, Project, RevisionRequest, is_revocation, revocation_key};
+pub use project::{
+    ClosedRun, DocumentKey, Project, RevisionRequest, ends_consent, revocation_key, withdrawal_key,
+};
 pub use stream_name::StreamName;

@@ -2,12 +2,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ambit_ids::{ApproverId, BlueprintId, CaseId, Digest, DocumentName, RevisionId, RunId, Scope};
 
-use crate::Link;
 use crate::signature::{
     VerificationKey, approver_addition_message, approver_revocation_message, blueprint_approval_message,
     blueprint_withdrawal_message,
 };
 use crate::v1::{Body, ProjectBody};
+use crate::{CredentialForm, Link};
 
 /// What follows from a project's stream: who may approve, what is approved, which documents, revisions and requests
 /// there are. Rebuilt from the log whenever it is needed; nothing else is asked.
@@ -16,8 +16,10 @@ pub struct Project {
     approvers: BTreeMap<ApproverId, VerificationKey>,
     revoked: BTreeSet<ApproverId>,
     added_by: BTreeMap<ApproverId, ApproverId>,
+    forms: BTreeMap<ApproverId, CredentialForm>,
     documents: BTreeMap<DocumentKey, Digest>,
     approved: BTreeMap<(BlueprintId, Digest), ApproverId>,
+    withdrawn: BTreeSet<(BlueprintId, Digest)>,
     imports: BTreeMap<RevisionId, Digest>,
     import_sources: BTreeMap<RevisionId, String>,
     requests: BTreeMap<Digest, RevisionRequest>,
@@ -91,14 +93,16 @@ impl Project {
     #[must_use]
     pub fn accepts(&self, scope: &Scope, body: &ProjectBody) -> bool {
         match body {
-            ProjectBody::ApproverAdded { approver, public_key, by, signature } => {
-                self.says(by, &approver_addition_message(scope, approver, public_key), signature)
+            ProjectBody::ApproverAdded { approver, public_key, credential, by, signature } => {
+                self.says(by, &approver_addition_message(scope, approver, public_key, *credential), signature)
             }
             ProjectBody::ApproverRevoked { approver, by, signature } => {
                 self.says(by, &approver_revocation_message(scope, approver), signature)
             }
+            // The signature of an approval that was taken back could be shown again.
             ProjectBody::BlueprintApproved { blueprint, digest, approver, signature } => {
-                self.says(approver, &blueprint_approval_message(scope, blueprint, *digest), signature)
+                !self.is_withdrawn(blueprint, *digest)
+                    && self.says(approver, &blueprint_approval_message(scope, blueprint, *digest), signature)
             }
             ProjectBody::BlueprintWithdrawn { blueprint, digest, approver, signature } => {
                 self.says(approver, &blueprint_withdrawal_message(scope, blueprint, *digest), signature)
@@ -121,17 +125,17 @@ impl Project {
 
     fn take_accepted(&mut self, body: &ProjectBody) {
         match body {
-            ProjectBody::ApproverRegistered { approver, public_key } => {
+            ProjectBody::ApproverRegistered { approver, public_key, credential } => {
                 // Nobody speaks for the first one. Every further one is added by somebody who may approve.
-                if let Some(key) = VerificationKey::from_hex(public_key).filter(|_| self.approvers.is_empty())
-                {
-                    self.approvers.insert(approver.clone(), key);
+                if self.approvers.is_empty() {
+                    self.take_approver(approver, public_key, *credential);
                 }
             }
-            ProjectBody::ApproverAdded { approver, public_key, by, .. } => {
-                if let Some(key) = VerificationKey::from_hex(public_key) {
-                    self.approvers.entry(approver.clone()).or_insert(key);
-                    self.added_by.entry(approver.clone()).or_insert_with(|| by.clone());
+            ProjectBody::ApproverAdded { approver, public_key, credential, by, .. } => {
+                if !self.approvers.contains_key(approver)
+                    && self.take_approver(approver, public_key, *credential)
+                {
+                    self.added_by.insert(approver.clone(), by.clone());
                 }
             }
             ProjectBody::ApproverRevoked { approver, .. } => {
@@ -139,6 +143,7 @@ impl Project {
             }
             ProjectBody::BlueprintWithdrawn { blueprint, digest, .. } => {
                 self.approved.remove(&(blueprint.clone(), *digest));
+                self.withdrawn.insert((blueprint.clone(), *digest));
             }
             ProjectBody::DocumentRegistered { document_kind, name, version, digest } => {
                 let key = DocumentKey { kind: document_kind.clone(), name: name.clone(), version: *version };
@@ -168,6 +173,13 @@ impl Project {
         }
     }
 
+    fn take_approver(&mut self, approver: &ApproverId, key: &str, form: Option<CredentialForm>) -> bool {
+        let Some(key) = VerificationKey::from_hex(key) else { return false };
+        self.approvers.insert(approver.clone(), key);
+        self.forms.extend(form.map(|form| (approver.clone(), form)));
+        true
+    }
+
     /// Whether somebody who may approve signed this.
     fn says(&self, approver: &ApproverId, message: &[u8], signature: &str) -> bool {
         self.may_approve(approver).is_some_and(|key| key.verifies_hex(message, signature))
@@ -177,6 +189,12 @@ impl Project {
     #[must_use]
     pub fn is_approved(&self, blueprint: &BlueprintId, digest: Digest) -> bool {
         self.approved.contains_key(&(blueprint.clone(), digest))
+    }
+
+    /// Whether the approval of exactly this digest was taken back. It is never approved again.
+    #[must_use]
+    pub fn is_withdrawn(&self, blueprint: &BlueprintId, digest: Digest) -> bool {
+        self.withdrawn.contains(&(blueprint.clone(), digest))
     }
 
     /// The approved digests of a blueprint.
@@ -194,6 +212,12 @@ impl Project {
     #[must_use]
     pub fn speaker_for<'a>(&'a self, id: &'a ApproverId) -> &'a ApproverId {
         self.added_by.get(id).unwrap_or(id)
+    }
+
+    /// How the credential of an approver was kept when it was registered, if that was told.
+    #[must_use]
+    pub fn credential_form(&self, id: &ApproverId) -> Option<CredentialForm> {
+        self.forms.get(id).copied()
     }
 
     /// Who may approve no more.
@@ -216,6 +240,11 @@ impl Project {
     #[must_use]
     pub fn approver(&self, id: &ApproverId) -> Option<&VerificationKey> {
         self.approvers.get(id)
+    }
+
+    /// Everybody who may approve or could once.
+    pub fn all_approvers(&self) -> impl Iterator<Item = &ApproverId> {
+        self.approvers.keys()
     }
 
     /// Everybody who may approve now.
@@ -275,10 +304,17 @@ pub fn revocation_key(approver: &ApproverId) -> String {
     format!("{REVOCATION}{approver}")
 }
 
-/// Whether a claim is one that the revocation of an approver takes.
+/// The claim that the withdrawal of a blueprint takes. Whoever uses what was approved in a run of it needs it to be vacant.
 #[must_use]
-pub fn is_revocation(key: &str) -> bool {
-    key.starts_with(REVOCATION)
+pub fn withdrawal_key(blueprint: &BlueprintId, digest: Digest) -> String {
+    format!("{WITHDRAWAL}{blueprint}/{digest}")
+}
+
+/// Whether a claim is one that ends what was approved before.
+#[must_use]
+pub fn ends_consent(key: &str) -> bool {
+    key.starts_with(REVOCATION) || key.starts_with(WITHDRAWAL)
 }
 
 const REVOCATION: &str = "approver-revoked/";
+const WITHDRAWAL: &str = "blueprint-withdrawn/";

@@ -4,6 +4,8 @@ use ambit_ids::{ApproverId, BlueprintId, Digest, ProposalId, Scope};
 use ambit_run::ApprovalVerdict;
 use ed25519_dalek::{Signature, VerifyingKey};
 
+use crate::CredentialForm;
+
 /// An Ed25519 public key (RFC 8032).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct VerificationKey([u8; 32]);
@@ -83,10 +85,19 @@ pub fn blueprint_withdrawal_message(scope: &Scope, blueprint: &BlueprintId, dige
     format!("ambit.blueprint-withdrawal/v1\n{scope}\n{blueprint}\n{digest}\n").into_bytes()
 }
 
-/// What an approver signs so that somebody else may approve too.
+/// What an approver signs so that somebody else may approve too. The second version says how the credential is kept.
 #[must_use]
-pub fn approver_addition_message(scope: &Scope, approver: &ApproverId, public_key: &str) -> Vec<u8> {
-    format!("ambit.approver-addition/v1\n{scope}\n{approver}\n{public_key}\n").into_bytes()
+pub fn approver_addition_message(
+    scope: &Scope,
+    approver: &ApproverId,
+    public_key: &str,
+    form: Option<CredentialForm>,
+) -> Vec<u8> {
+    match form {
+        None => format!("ambit.approver-addition/v1\n{scope}\n{approver}\n{public_key}\n"),
+        Some(form) => format!("ambit.approver-addition/v2\n{scope}\n{approver}\n{public_key}\n{form}\n"),
+    }
+    .into_bytes()
 }
 
 /// What an approver signs so that somebody may approve no more.
@@ -95,7 +106,8 @@ pub fn approver_revocation_message(scope: &Scope, approver: &ApproverId) -> Vec<
     format!("ambit.approver-revocation/v1\n{scope}\n{approver}\n").into_bytes()
 }
 
-/// What an approver signs to decide about a proposal: the exact content, the exact question, and the answer.
+/// What an approver signs to decide about a proposal: the exact content, the exact question, and the answer. The second version
+/// says how the credential is kept.
 #[must_use]
 pub fn approval_decision_message(
     scope: &Scope,
@@ -103,8 +115,13 @@ pub fn approval_decision_message(
     digest: Digest,
     expected_sequence: u64,
     verdict: ApprovalVerdict,
+    form: Option<CredentialForm>,
 ) -> Vec<u8> {
     let verdict = verdict.as_str();
-    format!("ambit.approval-decision/v1\n{scope}\n{proposal}\n{digest}\n{expected_sequence}\n{verdict}\n")
-        .into_bytes()
+    let said = format!("{scope}\n{proposal}\n{digest}\n{expected_sequence}\n{verdict}\n");
+    match form {
+        None => format!("ambit.approval-decision/v1\n{said}"),
+        Some(form) => format!("ambit.approval-decision/v2\n{said}{form}\n"),
+    }
+    .into_bytes()
 }

@@ -27,6 +27,14 @@ pub enum Objection {
         /// How many more there are.
         more: u32,
     },
+    /// Something was written at protected paths of that copy at which the tree has no file.
+    #[serde(rename = "GATE_PROTECTED_FILE_APPEARED")]
+    ProtectedFileAppeared {
+        /// The first of them; a directory, where nothing is left of what was written in it.
+        files: Vec<RepoPath>,
+        /// How many more there are.
+        more: u32,
+    },
     /// The command was to leave a report, and left none.
     #[serde(rename = "GATE_REPORT_MISSING")]
     ReportMissing,
@@ -73,11 +81,19 @@ impl Objection {
         (!files.is_empty()).then_some(Self::ProtectedFileChanged { files, more })
     }
 
+    /// The objection to what was written where the tree has no protected file; none where nothing was.
+    #[must_use]
+    pub fn to_appeared(appeared: &[RepoPath]) -> Option<Self> {
+        let (files, more) = first(appeared.iter().cloned());
+        (!files.is_empty()).then_some(Self::ProtectedFileAppeared { files, more })
+    }
+
     /// The stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
             Self::ProtectedFileChanged { .. } => "GATE_PROTECTED_FILE_CHANGED",
+            Self::ProtectedFileAppeared { .. } => "GATE_PROTECTED_FILE_APPEARED",
             Self::ReportMissing => "GATE_REPORT_MISSING",
             Self::ReportUnreadable { .. } => "GATE_REPORT_UNREADABLE",
             Self::NoTests => "GATE_NO_TESTS",
@@ -161,8 +177,10 @@ impl fmt::Display for Objection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ProtectedFileChanged { files, more } => {
-                let files: Vec<String> = files.iter().map(ToString::to_string).collect();
-                list(f, "protected files were changed while it ran", &files, *more)
+                list(f, "protected files were changed while it ran", files, *more)
+            }
+            Self::ProtectedFileAppeared { files, more } => {
+                list(f, "something was written at protected places while it ran", files, *more)
             }
             Self::ReportMissing => f.write_str("the command left no report"),
             Self::ReportUnreadable { problem } => write!(f, "the report cannot be read ({problem})"),
@@ -176,7 +194,7 @@ impl fmt::Display for Objection {
     }
 }
 
-fn list(f: &mut fmt::Formatter<'_>, what: &str, names: &[String], more: u32) -> fmt::Result {
+fn list(f: &mut fmt::Formatter<'_>, what: &str, names: &[impl fmt::Display], more: u32) -> fmt::Result {
     f.write_str(what)?;
     for (at, name) in names.iter().enumerate() {
         write!(f, "{} {name}", if at == 0 { ":" } else { "," })?;

@@ -1,6 +1,6 @@
 //! What the record of a gate holds of the tests that its command reported.
 
-use ambit_ids::Digest;
+use ambit_ids::{ByteCount, Digest};
 use serde::{Deserialize, Serialize};
 
 use crate::Counts;
@@ -36,4 +36,8 @@ pub struct GateTests {
     /// Those of the base revision; `None` where it ran on the base itself, or is a hidden check.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub base: Option<BaseTests>,
+    /// The bytes of output of the execution on the base revision that was made beside this one, which is charged with it;
+    /// `None` where none was made, and in runs of rules that did not charge it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub base_output_bytes: Option<ByteCount>,
 }

@@ -71,6 +71,10 @@ pub const OUTPUT_DIRECTORY_BYTES: u64 = 64 << 20;
 pub const OUTPUT_DIRECTORY_ENTRIES: u32 = 1024;
 /// How many directories deep a declared directory may be, itself counted.
 pub const OUTPUT_DIRECTORY_DEPTH: usize = 16;
+/// The most files of one hidden check.
+pub const HIDDEN_FILES: usize = 1024;
+/// The most bytes of all files of one hidden check.
+pub const HIDDEN_BYTES: u64 = 16 << 20;
 /// The most bytes of a file that one read answers inline.
 pub const READ_BYTES: usize = 256 << 10;
 

@@ -50,6 +50,17 @@ impl PathPattern {
         Ok(Self { text: text.to_owned(), matcher: glob.compile_matcher() })
     }
 
+    /// The pattern that matches this path alone; `None` where the path is no text, which a pattern is.
+    #[must_use]
+    pub fn of(path: &RepoPath) -> Option<Self> {
+        let text = std::str::from_utf8(path.as_bytes()).ok()?;
+        let escaped: String = text
+            .chars()
+            .flat_map(|c| [Some('\\').filter(|_| "*?[]{}\\,!".contains(c)), Some(c)].into_iter().flatten())
+            .collect();
+        Self::new(&escaped).ok()
+    }
+
     /// Whether the pattern matches the whole path.
     #[must_use]
     pub fn matches(&self, path: &RepoPath) -> bool {
@@ -125,6 +136,17 @@ mod tests {
         assert!(matches("**/test_*.py", "a/b/test_a.py"));
         assert!(!matches("src/**", "srcs/a"));
         assert!(!matches("src/lib.rs", "SRC/lib.rs"));
+    }
+
+    #[test]
+    fn a_path_is_a_pattern_of_itself_alone() {
+        for path in ["a/b.py", "a*", "[x]/{a,b}!?", "caf\u{e9}"] {
+            let path: RepoPath = path.parse().unwrap();
+            let pattern = PathPattern::of(&path).unwrap();
+            assert!(pattern.matches(&path), "{pattern}");
+        }
+        assert!(!PathPattern::of(&"a*".parse().unwrap()).unwrap().matches(&"ab".parse().unwrap()));
+        assert_eq!(PathPattern::of(&RepoPath::from_bytes(b"\xff").unwrap()), None);
     }
 
     #[test]

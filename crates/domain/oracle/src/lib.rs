@@ -12,6 +12,7 @@
 
 mod assertions;
 mod change;
+mod collection;
 mod config;
 mod dependencies;
 mod directive;
@@ -21,6 +22,7 @@ mod java;
 mod javascript;
 mod manifest;
 mod marker;
+mod narrow;
 mod outline;
 mod protected;
 mod python;

@@ -48,6 +48,8 @@ pub struct Grant {
     #[serde(skip_serializing_if = "Option::is_none")]
     ends: Option<String>,
     revoked_by: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credential: Option<String>,
 }
 
 impl Grant {
@@ -67,6 +69,7 @@ impl Grant {
             granted_by: granted_by.to_string(),
             ends: None,
             revoked_by: String::new(),
+            credential: None,
         }
     }
 
@@ -82,6 +85,19 @@ impl Grant {
     pub fn revoked_by(mut self, command: impl Into<String>) -> Self {
         self.revoked_by = command.into();
         self
+    }
+
+    /// Says how the credential is kept that it takes to use it.
+    #[must_use]
+    pub fn kept(mut self, form: Option<&dyn Display>) -> Self {
+        self.credential = form.map(ToString::to_string);
+        self
+    }
+
+    /// How the credential is kept that it takes to use it, where there is one and it was told.
+    #[must_use]
+    pub fn credential(&self) -> Option<&str> {
+        self.credential.as_deref()
     }
 
     /// The plane that owns it.

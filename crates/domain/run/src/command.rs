@@ -61,6 +61,8 @@ pub enum Command {
         /// Who.
         approver: ApproverId,
     },
+    /// The blueprint that the run works under is approved no more.
+    WithdrawBlueprint,
     /// The customer wants the run to end.
     Cancel {
         /// Who asks.

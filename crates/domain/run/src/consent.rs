@@ -9,7 +9,7 @@ vocabulary!(
         Expired = "expired",
         /// The tree that it was given for is no longer the current one.
         BaseMoved = "base-moved",
-        /// It was given under another policy.
+        /// What it was given under is approved no more: the blueprint was withdrawn, or it is of another policy.
         PolicyChanged = "policy-changed",
         /// Whoever gave it may approve no more.
         ApproverRevoked = "approver-revoked",

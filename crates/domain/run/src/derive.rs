@@ -105,7 +105,7 @@ impl Pins {
             paths: spec.scope.paths.clone(),
             work: spec.scope.work.iter().map(|work| work.as_str().to_owned()).collect(),
             cases: spec.acceptance_cases.iter().map(|case| case.id.clone()).collect(),
-            gates: gates(blueprint, catalog)?,
+            gates: gates(blueprint, catalog, circumstances.rules)?,
             limits: Limits::from(&budget),
             agent: circumstances.agent,
             request,
@@ -153,7 +153,11 @@ fn volumes(blueprint: &Blueprint, catalog: &NamedCommandCatalog) -> Result<Vec<V
     Ok(found.into_iter().collect())
 }
 
-fn gates(blueprint: &Blueprint, catalog: &NamedCommandCatalog) -> Result<Vec<GatePin>, PinsError> {
+fn gates(
+    blueprint: &Blueprint,
+    catalog: &NamedCommandCatalog,
+    rules: Rules,
+) -> Result<Vec<GatePin>, PinsError> {
     blueprint
         .spec
         .gates
@@ -170,6 +174,7 @@ fn gates(blueprint: &Blueprint, catalog: &NamedCommandCatalog) -> Result<Vec<Gat
                 cost: command.cost,
                 output: command.resources.limits.output_bytes,
                 processes: command.resources.parallel_processes,
+                reports: rules >= Rules::Watched && command.report.is_some(),
                 hidden_check: gate.hidden_check.clone(),
             })
         })

@@ -329,3 +329,17 @@ pub struct AppliedPatch {
     /// The dependencies that the base revision did not have, after it.
     pub added_dependencies: u32,
 }
+
+impl Event {
+    /// Whether it depends on who may approve in the project, and on what is approved there.
+    #[must_use]
+    pub const fn depends_on_project(&self) -> bool {
+        match self {
+            Self::ApprovalConsumed { .. } => true,
+            Self::ReceiptVoided { reason, .. } => {
+                matches!(reason, VoidReason::ApproverRevoked | VoidReason::PolicyChanged)
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use ambit_ids::{MicroUsd, ReceiptId, UnixMs};
+use ambit_ids::{ByteCount, MicroUsd, ReceiptId, UnixMs};
 use ambit_policy::ToolName;
 
 use crate::ToolCall;
@@ -236,7 +236,11 @@ fn decide(open: &mut Open, decided: &CallDecided, position: u64) {
 /// What a call used up. What did not happen, or not provably, is charged as if it had.
 fn settle_call(mut dossier: Dossier, flight: &InFlight, observation: &Observation) -> Dossier {
     let used = match observation {
-        Observation::GateFinished(record) => Amounts { output: record.output, ..flight.reserved },
+        Observation::GateFinished(record) => {
+            let beside = record.tests.and_then(|tests| tests.base_output_bytes).unwrap_or_default();
+            let output = ByteCount::new(record.output.get().saturating_add(beside.get()));
+            Amounts { output, ..flight.reserved }
+        }
         _ => flight.reserved,
     };
     dossier.ledger = dossier.ledger.settle(&flight.reserved, &used);

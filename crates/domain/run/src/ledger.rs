@@ -49,6 +49,12 @@ impl Amounts {
         Self { model_steps: 1, cost, output: ByteCount::ZERO, side_effects: 0, processes: 0 }
     }
 
+    /// Both together. What does not fit stays at the top.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        sum(self, other)
+    }
+
     const NOTHING: Self =
         Self { model_steps: 0, cost: MicroUsd::ZERO, output: ByteCount::ZERO, side_effects: 0, processes: 0 };
 }

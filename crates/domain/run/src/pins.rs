@@ -22,11 +22,14 @@ pub enum Rules {
     /// What a gate's own copy and its report show can take a green away, what was flaky on a digest is not asked again on it,
     /// and hidden checks run in a life of the sandbox of their own.
     Guarded,
+    /// What a gate writes at a protected path takes its green away also where it is new or put back, the execution on the base
+    /// that a report is held against is charged, and a hidden check can bring files of its own.
+    Watched,
 }
 
 impl Rules {
     /// The rules of a run that is admitted now.
-    pub const NEWEST: Self = Self::Guarded;
+    pub const NEWEST: Self = Self::Watched;
 }
 
 /// Everything that a run is pinned to at its admission. None of it changes for the life of the run.
@@ -164,6 +167,9 @@ pub struct GatePin {
     pub output: ByteCount,
     /// The processes that one execution runs side by side, as the catalog declares.
     pub processes: u32,
+    /// Whether its command names a report, which is held against that of the base revision. Pinned since what that costs is
+    /// charged; `false` before.
+    pub reports: bool,
     /// A further command that must pass before acceptance, of which the agent never learns.
     pub hidden_check: Option<GateId>,
 }

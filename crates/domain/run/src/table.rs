@@ -82,6 +82,7 @@ pub enum CommandKind {
     HiddenCheckFailed,
     DecideApproval,
     RevokeApprover,
+    WithdrawBlueprint,
     Cancel,
     Tick,
     Recover,
@@ -93,7 +94,7 @@ pub enum CommandKind {
 
 impl CommandKind {
     /// Every command.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Admit,
         Self::SandboxAllocated,
         Self::SandboxRefused,
@@ -105,6 +106,7 @@ impl CommandKind {
         Self::HiddenCheckFailed,
         Self::DecideApproval,
         Self::RevokeApprover,
+        Self::WithdrawBlueprint,
         Self::Cancel,
         Self::Tick,
         Self::Recover,
@@ -129,6 +131,7 @@ impl CommandKind {
             Command::HiddenCheckFailed { .. } => Self::HiddenCheckFailed,
             Command::DecideApproval(_) => Self::DecideApproval,
             Command::RevokeApprover { .. } => Self::RevokeApprover,
+            Command::WithdrawBlueprint => Self::WithdrawBlueprint,
             Command::Cancel { .. } => Self::Cancel,
             Command::Tick => Self::Tick,
             Command::Recover => Self::Recover,
@@ -179,10 +182,11 @@ pub const fn takes(state: StateKind, command: CommandKind) -> Result<(), Refusal
         (_, C::DecideApproval) => Err(Refusal::ApprovalNotAwaited),
 
         // A run is ended once, and its receipts with it.
-        (S::Terminating | S::Exporting | S::Destroying, C::Cancel | C::Tick | C::RevokeApprover) => {
-            Err(Refusal::Stopping)
-        }
-        (_, C::Cancel | C::Tick | C::RevokeApprover) => Ok(()),
+        (
+            S::Terminating | S::Exporting | S::Destroying,
+            C::Cancel | C::Tick | C::RevokeApprover | C::WithdrawBlueprint,
+        ) => Err(Refusal::Stopping),
+        (_, C::Cancel | C::Tick | C::RevokeApprover | C::WithdrawBlueprint) => Ok(()),
 
         // The cleanup goes in its order.
         (S::Terminating, C::ProcessesTerminated | C::CleanupFailed) => Ok(()),

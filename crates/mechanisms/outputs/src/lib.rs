@@ -14,6 +14,7 @@ mod content;
 mod directory;
 #[cfg(test)]
 mod tests;
+mod written;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -26,16 +27,29 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use rustix::io::Errno;
 
+pub use written::written;
+
 /// A workspace in which no process runs any more.
 #[async_trait]
 pub trait Workspace: Sync {
-    /// Opens what lies at a path for reading.
+    /// Opens what lies at a path for reading; no path is the top.
     ///
     /// - No link MUST be followed, neither the last part of the path nor one on the way; one that is met is
     ///   [`Errno::LOOP`].
     /// - What lies outside of the workspace, or on another file system, MUST NOT be opened.
     /// - A pipe without a writer MUST NOT be waited for.
-    async fn open(&self, path: &RepoPath) -> io::Result<Result<OwnedFd, Errno>>;
+    /// - Where the backend does not keep what a command wrote apart, a look at [`Layer::Written`] MUST be
+    ///   [`Errno::OPNOTSUPP`]. Where it does, whatever was written at a path MUST lie there, however it was put back.
+    async fn open(&self, layer: Layer, path: Option<&RepoPath>) -> io::Result<Result<OwnedFd, Errno>>;
+}
+
+/// What of a workspace is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// All of it, as the command saw it.
+    Workspace,
+    /// What the command wrote, changed or removed.
+    Written,
 }
 
 /// What was taken, and what was not.
@@ -97,7 +111,8 @@ struct Taking<'a> {
 
 impl Taking<'_> {
     async fn open(&self, path: &RepoPath) -> Result<Result<OwnedFd, OutputRefusal>, SandboxError> {
-        let opened = self.workspace.open(path).await.map_err(SandboxError::during(READING))?;
+        let opened =
+            self.workspace.open(Layer::Workspace, Some(path)).await.map_err(SandboxError::during(READING))?;
         Ok(opened.map_err(|errno| match errno {
             Errno::NOENT | Errno::NOTDIR => OutputRefusal::Absent,
             Errno::LOOP | Errno::XDEV => OutputRefusal::Link,

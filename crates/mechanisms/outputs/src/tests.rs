@@ -12,15 +12,19 @@ use tempfile::TempDir;
 
 use super::*;
 
-struct Here(TempDir);
+/// A directory that stands for a workspace, and whether it stands for what was written in it as well.
+struct Here(TempDir, bool);
 
 #[async_trait]
 impl Workspace for Here {
-    async fn open(&self, path: &RepoPath) -> io::Result<Result<OwnedFd, Errno>> {
+    async fn open(&self, layer: Layer, path: Option<&RepoPath>) -> io::Result<Result<OwnedFd, Errno>> {
+        if layer == Layer::Written && !self.1 {
+            return Ok(Err(Errno::OPNOTSUPP));
+        }
         let top = fs::File::open(self.0.path())?;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-        Ok(openat2(&top, path.as_bytes(), flags, Mode::empty(), resolve))
+        Ok(openat2(&top, path.map_or(&b"."[..], RepoPath::as_bytes), flags, Mode::empty(), resolve))
     }
 }
 
@@ -75,7 +79,7 @@ fn here(fill: impl FnOnce(&Path)) -> Here {
     let out = directory.path().join("out");
     fs::create_dir(&out).unwrap();
     fill(&out);
-    Here(directory)
+    Here(directory, true)
 }
 
 fn whys(outputs: &Outputs) -> Vec<(String, Option<&str>, OutputRefusal)> {

@@ -45,6 +45,14 @@ impl ProcessIdentity {
         fs::File::open(format!("/proc/{}/ns/user", self.pid))
     }
 
+    /// Its mounts. As long as they are held they stay, even where all of its namespace has ended.
+    ///
+    /// # Errors
+    /// As for [`users`](Self::users).
+    pub fn mounts(&self) -> io::Result<fs::File> {
+        fs::File::open(format!("/proc/{}/ns/mnt", self.pid))
+    }
+
     /// The canonical bytes of this process's own.
     ///
     /// # Errors

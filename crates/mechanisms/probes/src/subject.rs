@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ambit_gates::Ending;
 use ambit_ids::{
-    ByteCount, Digest, DurationMs, EffectKey, ExecutionLimits, GateId, OrganizationId, ProjectId, RepoPath,
-    RunId, Scope,
+    ByteCount, Digest, DurationMs, EffectKey, ExecutionLimits, GateId, OrganizationId, PathSet, ProjectId,
+    RepoPath, RunId, Scope,
 };
 use ambit_ports::blobs::BlobStore as _;
 use ambit_ports::sandbox::{
@@ -111,6 +111,7 @@ impl<'a, B: ProbedBackend> Subject<'a, B> {
             workdir: None,
             limits,
             redactor: Default::default(),
+            watched: PathSet::default(),
             tap: None,
             volumes: Vec::new(),
             outputs: vec![DeclaredOutput {

@@ -3,12 +3,12 @@ use std::collections::BTreeSet;
 use ambit_gates::{Ending, ResourceLimit};
 use ambit_ids::{
     ByteCount, CommandSize, CommandTooLarge, Digest, DurationMs, EffectKey, ExecutionLimits, GateId,
-    Incarnation, RepoPath, VolumeMount,
+    Incarnation, PathSet, RepoPath, VolumeMount,
 };
 use ambit_redaction::{Redactions, Redactor};
 use serde::{Deserialize, Serialize};
 
-use super::{EscapeSigns, Tap};
+use super::{EscapeSigns, Tap, Watch, Written};
 
 /// A source tree to bring to a sandbox.
 pub struct FileBatch {
@@ -79,6 +79,8 @@ pub struct NamedCommand {
     pub volumes: Vec<VolumeMount>,
     /// The files and directories that are kept from its workspace after it ended. Nothing else is.
     pub outputs: Vec<DeclaredOutput>,
+    /// The paths of its workspace at which it is told what was written; none, as a rule, and then nothing is told.
+    pub watched: PathSet,
     /// Where its output is poured while it runs, for somebody who watches; nowhere, as a rule. A tap serves one execution.
     pub tap: Option<Tap>,
 }
@@ -171,8 +173,11 @@ pub struct ExecutionObservation {
     /// What it was seen to try beyond what it may; `None` where the backend cannot count that, never as zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signs: Option<EscapeSigns>,
+    /// What was written at the watched paths of its workspace; `None` where none is watched, or nobody could look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<Written>,
     /// What became of the protected files in its workspace. A backend says nothing here: whoever asked for the execution
-    /// takes it from the outputs that it asked for.
+    /// takes it from the outputs that it asked for, and from what was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protected: Option<ProtectedSeen>,
 }
@@ -187,17 +192,21 @@ pub struct ProtectedSeen {
     pub changed: Vec<ChangedFile>,
     /// How many more of those there are.
     pub more: u32,
+    /// How far what was written at protected paths can be told; `None` where nobody looked, as in runs of earlier rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watch: Option<Watch>,
 }
 
-/// A protected file that is not what it was.
+/// A protected path that was written to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ChangedFile {
     /// Which.
     pub path: RepoPath,
-    /// The digest of what it was.
-    pub before: Digest,
-    /// What it is now, as a blob; `None` where that was not kept.
+    /// The digest of what it was; `None` where the tree has no file there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Digest>,
+    /// What it is now, as a blob; `None` where that was not kept. The same as before where it was put back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Digest>,
     /// Why it was not kept.

@@ -14,7 +14,7 @@ use ambit_ports::AbortSignal;
 use ambit_ports::sandbox::{
     CancellationReceipt, CapabilityManifest, DestructionReceipt, ExecutionObservation, FileBatch,
     FileReceipt, Lives, NamedCommand, OutputCapture, Preview, PreviewGrant, PreviewPolicy, RevocationReceipt,
-    SandboxError, SandboxLease, SandboxPort, SandboxSpec, shown,
+    SandboxError, SandboxLease, SandboxPort, SandboxSpec, Watch, shown,
 };
 use ambit_run::StopReason;
 use async_trait::async_trait;
@@ -40,6 +40,10 @@ pub struct Outcome {
     pub takes: DurationMs,
     /// What it makes of files of its workspace: their bytes, or nothing where it removes them.
     pub leaves: BTreeMap<String, Option<Vec<u8>>>,
+    /// Directories in which it wrote what it took away again.
+    pub empties: Vec<String>,
+    /// How far what it wrote can be told.
+    pub watch: Watch,
 }
 
 impl Outcome {
@@ -52,6 +56,8 @@ impl Outcome {
             stderr: Vec::new(),
             takes: DurationMs::ZERO,
             leaves: BTreeMap::new(),
+            empties: Vec::new(),
+            watch: Watch::Course,
         }
     }
 
@@ -64,6 +70,8 @@ impl Outcome {
             stderr: stderr.as_bytes().to_vec(),
             takes: DurationMs::ZERO,
             leaves: BTreeMap::new(),
+            empties: Vec::new(),
+            watch: Watch::Course,
         }
     }
 
@@ -78,6 +86,20 @@ impl Outcome {
     #[must_use]
     pub fn removing(mut self, path: &str) -> Self {
         self.leaves.insert(path.to_owned(), None);
+        self
+    }
+
+    /// The same, and it leaves nothing of what it wrote in a directory.
+    #[must_use]
+    pub fn emptying(mut self, directory: &str) -> Self {
+        self.empties.push(directory.to_owned());
+        self
+    }
+
+    /// The same, on a backend that only sees what is there at the end.
+    #[must_use]
+    pub fn seen_at_the_end(mut self) -> Self {
+        self.watch = Watch::End;
         self
     }
 

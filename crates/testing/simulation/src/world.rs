@@ -99,8 +99,8 @@ impl World {
         approved: bool,
     ) {
         let projects = self.projects();
-        let key = self.credential.public_key();
-        projects.register_approver(&self.scope, &self.approver, &key).await.unwrap();
+        let (key, form) = (self.credential.public_key(), self.credential.form());
+        projects.register_approver(&self.scope, &self.approver, &key, form).await.unwrap();
         for document in documents {
             projects.register(&self.scope, document, "ada").await.unwrap();
         }

@@ -1,7 +1,7 @@
 //! The suite of the port, check by check.
 
 use ambit_conformance::sandbox::{
-    Bench, answers, confinement, endings, lifecycle, limits, outputs, volumes, watching,
+    Bench, answers, confinement, endings, lifecycle, limits, outputs, volumes, watching, written,
 };
 
 use crate::support::bench;
@@ -232,6 +232,19 @@ async fn a_declared_directory_is_kept() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_directory_has_bounds() {
     hold(outputs::a_directory_has_bounds).await;
+}
+
+// proves E-F04
+// break crates/mechanisms/outputs/src/written.rs: `Ok(path) if self.watched.contains(&path) => self.found.files.push(path),` -> `Ok(path) if self.watched.contains(&path) => {}`
+// break crates/adapters/sandbox-linux/guest/src/roles/volumes.rs: `Self::open_below(&Self::open_below(&self.blank.upper, upper)?, path)` -> `Self::open_below(&self.workspace, path)`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_at_watched_places_is_told() {
+    hold(written::what_is_written_at_watched_places_is_told).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_told_cannot_be_done() {
+    hold(written::what_cannot_be_told_cannot_be_done).await;
 }
 
 // proves E-J02 E-J13 E-Q03

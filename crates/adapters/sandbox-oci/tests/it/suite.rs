@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use ambit_conformance::sandbox::{
-    Bench, confinement, endings, lifecycle, limits, outputs, volumes, watching,
+    Bench, confinement, endings, lifecycle, limits, outputs, volumes, watching, written,
 };
 
 use crate::ordinary_user::is_root;
@@ -142,6 +142,8 @@ macro_rules! every_check {
             limits::output
             outputs::a_declared_file_is_kept
             outputs::what_is_not_a_file_is_refused
+            written::what_is_written_at_watched_places_is_told
+            written::what_cannot_be_told_cannot_be_done
             confinement::a_command_has_no_power
             confinement::the_environment_is_given_whole
             confinement::the_file_system_is_reduced

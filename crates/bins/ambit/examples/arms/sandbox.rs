@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use ambit_blobs::DirectoryBlobs;
-use ambit_ids::{ByteCount, Digest, DurationMs, ExecutionLimits, RunId, Scope};
+use ambit_ids::{ByteCount, Digest, DurationMs, ExecutionLimits, PathSet, RunId, Scope};
 use ambit_ports::AbortHandle;
 use ambit_ports::blobs::BlobStore;
 use ambit_ports::sandbox::{
@@ -118,6 +118,7 @@ impl Backend {
             redactor: Default::default(),
             volumes: Vec::new(),
             outputs: Vec::new(),
+            watched: PathSet::default(),
             tap: None,
         })
     }

@@ -137,7 +137,8 @@ fn read(path: &Path) -> Result<String, Failure> {
 async fn approve(services: &Services, scope: &Scope, example: &Path) -> Result<(Blueprint, Digest), Failure> {
     let credential = ApproverCredential::generate(services.entropy.as_ref());
     let approver = ApproverId::new("bench").map_err(failed)?;
-    services.projects.register_approver(scope, &approver, &credential.public_key()).await.map_err(failed)?;
+    let (key, form) = (credential.public_key(), credential.form());
+    services.projects.register_approver(scope, &approver, &key, form).await.map_err(failed)?;
     // The same job with the most attempts that a budget can have.
     let text = read(&example.join("ambit/bp-1.yaml"))?
         .replace("maxModelSteps: 24", "maxModelSteps: 100")

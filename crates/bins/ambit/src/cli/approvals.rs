@@ -7,15 +7,20 @@ use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApproverVerb {
-    /// Make a credential and register who holds it. It is shown once and kept nowhere.
+    /// Make a credential and register who holds it. At a terminal it is sealed with a passphrase.
     Init {
         /// The name of the person.
         #[arg(long, default_value = "approver")]
         name: ApproverId,
-        /// Write the credential to this new file instead of showing it.
+        /// Write the credential to this new file instead of showing it once, unsealed.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
+        /// Ask for no passphrase: whatever reads the file can then approve.
+        #[arg(long)]
+        unsealed: bool,
     },
+    /// List who may approve, who could once, and how each credential is kept.
+    List,
     /// Seal a credential with a passphrase that is typed: whoever reads the file can then approve nothing.
     Seal {
         /// The file [default: approver.key in the user's configuration of ambit].
@@ -29,6 +34,9 @@ pub(crate) enum ApproverVerb {
         /// Write the credential to this new file.
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
+        /// Ask for no passphrase: whatever reads the file can then approve.
+        #[arg(long)]
+        unsealed: bool,
         #[command(flatten)]
         credential: CredentialArgs,
     },

@@ -295,7 +295,8 @@ async fn documents(services: &Services, scope: &Scope, example: &Path) -> Result
     let failed = |error: ambit_projects::ProjectError| Failure::of(error.code(), &error);
     let credential = ApproverCredential::generate(services.entropy.as_ref());
     let approver = ApproverId::new("lab-approver").map_err(|error| Failure::of("LAB_NAME", &error))?;
-    services.projects.register_approver(scope, &approver, &credential.public_key()).await.map_err(failed)?;
+    let (key, form) = (credential.public_key(), credential.form());
+    services.projects.register_approver(scope, &approver, &key, form).await.map_err(failed)?;
     let blueprint: Blueprint = read_document(&example.join("ambit/bp-1.yaml"), Blueprint::parse)?;
     let digest = services.projects.approve(scope, &blueprint, &credential).await.map_err(failed)?;
     let approved = Chosen { blueprint: blueprint.metadata.name, digest };

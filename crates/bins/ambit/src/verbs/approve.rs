@@ -1,16 +1,20 @@
+use ambit_evidence::CredentialForm;
 use ambit_ids::{DurationMs, ProposalId};
-use ambit_orchestrator::{Driver, InboxCommand, RunRef, SignedDecision};
+use ambit_orchestrator::{Driver, InboxCommand, RunRef, SignedDecision, view};
 use ambit_ports::store::StoreError;
 use ambit_run::{ApprovalVerdict, PendingApproval};
 use serde_json::json;
 
 use crate::answer::Answer;
+use crate::ask;
 use crate::cli::DecideArgs;
 use crate::compose::Services;
 use crate::context::{Context, ambit_in};
 use crate::credential::credential;
 use crate::decision::{asked, waiting};
 use crate::failure::Failure;
+use crate::question::question;
+use crate::verbs::run_view::links;
 
 /// Decides about a proposal. The decision is signed here, and left for whoever drives the run.
 pub(crate) async fn decide(
@@ -27,9 +31,12 @@ pub(crate) async fn decide(
         )
         .help("look at the proposal again with `ambit run show`, and quote its digest"));
     }
+    if context.can_ask() {
+        show(&services, &run, &pending, approve).await?;
+    }
     let credential = credential(context, &services, &arguments.credential).await?;
     let verdict = if approve { ApprovalVerdict::Approved } else { ApprovalVerdict::Rejected };
-    let (approver, signature) = services
+    let decision = services
         .projects
         .sign_decision(
             &context.scope,
@@ -41,22 +48,49 @@ pub(crate) async fn decide(
         )
         .await
         .map_err(|error| Failure::of(error.code(), &error))?;
-    let decision = SignedDecision {
-        proposal: pending.proposal.clone(),
-        digest: pending.digest,
-        expected_sequence: pending.asked_at,
-        approved: approve,
-        approver: approver.clone(),
-        signature,
-    };
+    let (approver, form) = (decision.approver.clone(), credential.form());
     leave(&services, &run, &pending, decision).await?;
     let taken = wait_until_taken(&services, &run, &pending).await?;
     let state = if taken { "and the run has taken it" } else { "and waits for the run to be driven on" };
     Ok(Answer::new(
-        format!("{} is {} by {approver}, {state}\n", pending.proposal, verdict.as_str()),
-        json!({"proposal": pending.proposal, "decision": verdict.as_str(), "approver": approver, "taken": taken}),
+        format!("{} is {} by {approver}, {state}{}\n", pending.proposal, verdict.as_str(), told(form)),
+        json!({"proposal": pending.proposal, "decision": verdict.as_str(), "approver": approver,
+            "credential": form, "taken": taken}),
     )
     .prose())
+}
+
+/// Shows whoever is about to decide what the decision is about, in the words that its digest covers.
+async fn show(
+    services: &Services,
+    run: &RunRef,
+    pending: &PendingApproval,
+    approves: bool,
+) -> Result<(), Failure> {
+    let failed = |error: ambit_orchestrator::DriveError| Failure::of(error.code(), &error);
+    let state = services.orchestrator.state(run).await.map_err(failed)?;
+    let Some(seen) = view(&state, services.clock.now()) else { return Ok(()) };
+    let links = links(services, run).await?;
+    let Some(asked) = question(services, &run.scope, &links, &seen).await? else { return Ok(()) };
+    let act = if approves { "approve" } else { "deny" };
+    let name = seen.name.as_deref().unwrap_or(seen.run.as_str());
+    ask::show(&format!(
+        "you {act} {} for {name}, {}\n{}",
+        pending.capability,
+        pending.proposal,
+        asked.page()
+    ));
+    Ok(())
+}
+
+/// What is said of a decision that any process of the same user could have made.
+fn told(form: CredentialForm) -> &'static str {
+    match form {
+        CredentialForm::Sealed => "",
+        CredentialForm::Open => {
+            "\nThe credential is open, and the decision says so; `ambit approver seal` seals it with a passphrase."
+        }
+    }
 }
 
 /// Leaves a decision for the run, which takes the first one. The same decision is left once; another one is refused.

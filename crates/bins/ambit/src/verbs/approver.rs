@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use ambit_evidence::CredentialForm;
 use ambit_projects::ApproverCredential;
 use serde_json::json;
 use zeroize::Zeroizing;
@@ -9,29 +10,30 @@ use crate::cli::ApproverVerb;
 use crate::compose::Services;
 use crate::config::UserConfig;
 use crate::context::Context;
-use crate::credential::{credential, new_passphrase};
+use crate::credential::{credential, new_credential, new_passphrase};
 use crate::failure::Failure;
 use crate::input_file::read_bytes;
 use crate::new_file::{write_new, write_own};
 
 pub(crate) async fn run(context: &Context, verb: ApproverVerb) -> Result<Answer, Failure> {
     match verb {
-        ApproverVerb::Init { name, out } => {
+        ApproverVerb::Init { name, out, unsealed } => {
             let services = context.open()?;
-            let made = made(context, &services, out.as_deref()).await?;
-            let key = made.key();
-            let registered = services.projects.register_approver(&context.scope, &name, &key).await;
+            let made = made(context, &services, out.as_deref(), unsealed).await?;
+            let (key, form) = (made.key(), made.form());
+            let registered = services.projects.register_approver(&context.scope, &name, &key, form).await;
             if let Err(error) = registered {
                 discard(out.as_deref());
                 return Err(Failure::of(error.code(), &error));
             }
             Ok(told(context, name.as_str(), &made, out.as_deref()))
         }
-        ApproverVerb::Add { name, out, credential: named } => {
+        ApproverVerb::Add { name, out, unsealed, credential: named } => {
             let services = context.open()?;
             let own = credential(context, &services, &named).await?;
-            let made = made(context, &services, Some(&out)).await?;
-            let added = services.projects.add_approver(&context.scope, &name, &made.key(), &own).await;
+            let made = made(context, &services, Some(&out), unsealed).await?;
+            let (key, form) = (made.key(), made.form());
+            let added = services.projects.add_approver(&context.scope, &name, &key, form, &own).await;
             if let Err(error) = added {
                 discard(Some(&out));
                 return Err(Failure::of(error.code(), &error));
@@ -48,6 +50,7 @@ pub(crate) async fn run(context: &Context, verb: ApproverVerb) -> Result<Answer,
                 json!({"approver": name, "revoked": true, "by": by}),
             ))
         }
+        ApproverVerb::List => list(context).await,
         ApproverVerb::Seal { file } => seal(context, file.as_deref()).await,
     }
 }
@@ -56,30 +59,32 @@ pub(crate) async fn run(context: &Context, verb: ApproverVerb) -> Result<Answer,
 struct Made {
     credential: ApproverCredential,
     text: Zeroizing<String>,
-    is_sealed: bool,
 }
 
 impl Made {
     fn key(&self) -> ambit_evidence::signature::VerificationKey {
         self.credential.public_key()
     }
+
+    fn form(&self) -> CredentialForm {
+        self.credential.form()
+    }
 }
 
 /// Makes a credential, sealed where a person can be asked for a passphrase. The file is made first: a credential that cannot
 /// be kept must not be registered.
-async fn made(context: &Context, services: &Services, out: Option<&Path>) -> Result<Made, Failure> {
-    let credential = ApproverCredential::generate(services.entropy.as_ref());
-    let is_sealed = out.is_some() && context.can_ask();
-    let text = if is_sealed {
-        let passphrase = new_passphrase().await?;
-        Zeroizing::new(credential.seal(&passphrase, services.entropy.as_ref()))
-    } else {
-        credential.reveal()
-    };
+async fn made(
+    context: &Context,
+    services: &Services,
+    out: Option<&Path>,
+    is_unsealed: bool,
+) -> Result<Made, Failure> {
+    let seals = out.is_some() && context.can_ask() && !is_unsealed;
+    let (credential, text) = new_credential(services, seals).await?;
     if let Some(file) = out {
         write_new(file, &[text.as_bytes(), b"\n"].concat(), 0o600)?;
     }
-    Ok(Made { credential, text, is_sealed })
+    Ok(Made { credential, text })
 }
 
 /// What it holds belongs to nobody.
@@ -92,7 +97,7 @@ fn discard(out: Option<&Path>) {
 fn told(context: &Context, name: &str, made: &Made, out: Option<&Path>) -> Answer {
     let may = format!("{name} may approve in {}", context.scope);
     let text = match out {
-        Some(file) if made.is_sealed => {
+        Some(file) if made.form() == CredentialForm::Sealed => {
             format!("{may}.\nThe credential is in {}, sealed with the passphrase.\n", file.display())
         }
         Some(file) => format!(
@@ -109,8 +114,30 @@ fn told(context: &Context, name: &str, made: &Made, out: Option<&Path>) -> Answe
     let key = made.key().to_hex();
     Answer::new(
         text,
-        json!({"approver": name, "publicKey": key, "credential": shown, "sealed": made.is_sealed}),
+        json!({"approver": name, "publicKey": key, "credential": shown,
+            "sealed": made.form() == CredentialForm::Sealed}),
     )
+}
+
+/// Everybody who may approve or could once.
+async fn list(context: &Context) -> Result<Answer, Failure> {
+    let services = context.open()?;
+    let project = services.project(&context.scope).await?;
+    let (mut page, mut told) = (String::new(), Vec::new());
+    for approver in project.all_approvers() {
+        let may = project.may_approve(approver).is_some();
+        let form = project.credential_form(approver);
+        let kept = form.map_or("not told", CredentialForm::as_str);
+        let by = Some(project.speaker_for(approver)).filter(|by| *by != approver);
+        let added = by.map(|by| format!(", added by {by}")).unwrap_or_default();
+        let standing = if may { "may approve" } else { "revoked" };
+        page.push_str(&format!("{:<16}  {standing:<11}  credential {kept}{added}\n", approver.as_str()));
+        told.push(json!({"approver": approver, "mayApprove": may, "credential": form, "addedBy": by}));
+    }
+    if told.is_empty() {
+        page.push_str("nobody may approve yet; `ambit approver init` registers somebody\n");
+    }
+    Ok(Answer::new(page, json!({"approvers": told})))
 }
 
 /// Seals the credential of a file in its place.
@@ -135,7 +162,11 @@ async fn seal(context: &Context, file: Option<&Path>) -> Result<Answer, Failure>
     let sealed = open.seal(&new_passphrase().await?, services.entropy.as_ref());
     write_own(&file, &[sealed.as_bytes(), b"\n"].concat())?;
     Ok(Answer::new(
-        format!("{} is sealed with the passphrase.\n", file.display()),
+        format!(
+            "{} is sealed with the passphrase.\n\
+             Whoever read it before can still approve: `ambit approver add` makes one that was never open.\n",
+            file.display()
+        ),
         json!({"file": file.display().to_string(), "sealed": true}),
     ))
 }

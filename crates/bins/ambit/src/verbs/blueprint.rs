@@ -12,6 +12,7 @@ use crate::credential::credential;
 use crate::failure::Failure;
 use crate::input_file::read_document;
 use crate::new_file::made;
+use crate::verbs::hidden::{beside, check_hidden_files, keep_hidden_files};
 
 /// A valid blueprint with remarks, and the name in it that is replaced.
 const TEMPLATE: &str = include_str!("blueprint.yaml");
@@ -24,6 +25,7 @@ pub(crate) async fn run(context: &Context, verb: BlueprintVerb) -> Result<Answer
         }
         BlueprintVerb::Validate { file } => {
             let blueprint = read_document(&file, Blueprint::parse)?;
+            check_hidden_files(&blueprint, beside(&file)).await?;
             let digest = digest_of(&Document::Blueprint(Box::new(blueprint.clone())))?;
             let (name, version) = (&blueprint.metadata.name, blueprint.metadata.version);
             Ok(Answer::new(
@@ -35,6 +37,7 @@ pub(crate) async fn run(context: &Context, verb: BlueprintVerb) -> Result<Answer
             let blueprint = read_document(&file, Blueprint::parse)?;
             let services = context.open()?;
             let credential = credential(context, &services, &named).await?;
+            keep_hidden_files(context, &services, &blueprint, beside(&file)).await?;
             let digest = services
                 .projects
                 .approve(&context.scope, &blueprint, &credential)

@@ -51,7 +51,7 @@ impl Finding {
         }
     }
 
-    fn warning(what: &str, found: impl Into<String>, mend: impl Into<String>) -> Self {
+    pub(super) fn warning(what: &str, found: impl Into<String>, mend: impl Into<String>) -> Self {
         Self { warning: true, ..Self::missing(what, found, mend) }
     }
 

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use ambit_agent_models::ModelAgentDocument;
+use ambit_evidence::CredentialForm;
 use ambit_ids::limits;
 use ambit_project_survey::{Plan, survey};
 
@@ -29,6 +30,7 @@ pub(super) fn findings(context: &Context) -> Vec<Finding> {
                 findings.push(of_failure("configuration", &failure).wrong());
             }
             findings.push(model(&config));
+            findings.extend(credential(&config));
         }
     }
     findings.extend(root.as_deref().and_then(|root| repository(context, root)));
@@ -59,6 +61,21 @@ fn model(config: &UserConfig) -> Finding {
     match found() {
         Ok(told) => Finding::ok("model", told),
         Err(failure) => of_failure("model", &failure),
+    }
+}
+
+/// The user's own credential. An open one works, and is worth less.
+fn credential(config: &UserConfig) -> Option<Finding> {
+    const WHAT: &str = "credential";
+    let file = config.approver_key();
+    match config.credential_form() {
+        Ok(None) => None,
+        Ok(Some(CredentialForm::Sealed)) => Some(Finding::ok(WHAT, format!("{}, sealed", file.display()))),
+        Ok(Some(CredentialForm::Open)) => {
+            let found = format!("{}, open: whatever runs as you can approve", file.display());
+            Some(Finding::warning(WHAT, found, "ambit approver seal"))
+        }
+        Err(failure) => Some(of_failure(WHAT, &failure).wrong()),
     }
 }
 

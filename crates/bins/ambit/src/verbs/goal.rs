@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ambit_blueprint::{Blueprint, BudgetCeilings, ExecutionCapabilityProfile};
 use ambit_evidence::v1::{Actor, ActorKind};
-use ambit_ids::RevisionId;
+use ambit_ids::{Digest, RevisionId};
 use ambit_orchestrator::StartRun;
 use ambit_project_survey::{REQUESTS_FILE, Requests, blueprint_of_goal, limits};
 use ambit_sandboxes::{Unmet, unmet};
@@ -15,11 +15,12 @@ use crate::ask;
 use crate::bound::{Bound, Record, Texts};
 use crate::cli::StartArgs;
 use crate::compose::Services;
-use crate::config::UserConfig;
+use crate::config::{Sealing, UserConfig};
 use crate::context::Context;
 use crate::failure::{Failure, exit};
 use crate::verbs::begin::{begin, drive_begun, imported, refused, services_for, tool_rules};
 use crate::verbs::brought::Brought;
+use crate::verbs::hidden::keep_hidden_files;
 use crate::verbs::init::{Manner, prepare, root_here};
 use crate::verbs::prepared::{self, DIRECTORY, Documents, FILES};
 
@@ -43,12 +44,8 @@ pub(crate) async fn start(context: &Context, arguments: StartArgs) -> Result<Ans
     let brought = Brought::of(profile.clone(), catalog);
 
     let services = services_for(context, arguments.backend.as_ref(), arguments.name.as_ref()).await?;
-    let credential = config.approver(context, &services).await?;
-    let digest = services
-        .projects
-        .approve(&context.scope, &blueprint, &credential)
-        .await
-        .map_err(|error| Failure::of(error.code(), &error))?;
+    keep_hidden_files(context, &services, &blueprint, &root.join(DIRECTORY)).await?;
+    let digest = approved(context, &services, &config, &blueprint).await?;
     let mut command = StartRun {
         scope: context.scope.clone(),
         name: arguments.name,
@@ -71,6 +68,22 @@ pub(crate) async fn start(context: &Context, arguments: StartArgs) -> Result<Ans
         Err(failure) => return Err(with_mend(failure, &services, &profile).await),
     };
     drive_begun(context, &services, &started, agent, &file).await
+}
+
+/// Approves the blueprint of the goal, where it is not approved already: a sealed credential is opened for nothing else.
+async fn approved(
+    context: &Context,
+    services: &Services,
+    config: &UserConfig,
+    blueprint: &Blueprint,
+) -> Result<Digest, Failure> {
+    let digest = blueprint.digest().map_err(|error| Failure::of("DOCUMENT_NOT_CANONICAL", &error))?;
+    if services.project(&context.scope).await?.is_approved(&blueprint.metadata.name, digest) {
+        return Ok(digest);
+    }
+    let credential = config.approver(context, services).await?;
+    let approved = services.projects.approve(&context.scope, blueprint, &credential).await;
+    approved.map_err(|error| Failure::of(error.code(), &error))
 }
 
 /// The refusal of a backend. Where it lacks only what the profile of the repository may do without, that is one line.
@@ -111,7 +124,7 @@ async fn bound(context: &Context, root: &Path, is_agreed: bool) -> Result<Bound,
     }
     context.note("nothing is prepared for runs here yet");
     let manner = if is_agreed { Manner::Yes } else { Manner::Asking };
-    Ok(prepare(context, root, manner).await?.bound)
+    Ok(prepare(context, root, manner, Sealing::AtTerminal).await?.bound)
 }
 
 /// The documents as they are, if the user agreed to them or does so now.

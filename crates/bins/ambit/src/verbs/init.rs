@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use ambit_blueprint::AggregateLimits;
+use ambit_evidence::CredentialForm;
 use ambit_ids::ImageName;
 use ambit_images::{CaptureRequest, Tool};
 use ambit_ports::images::{Image, ImageStore as _};
@@ -17,7 +18,7 @@ use crate::ask;
 use crate::bound::{Bound, Record, Texts, innermost, project_of};
 use crate::cli::InitArgs;
 use crate::compose::Services;
-use crate::config::{UserConfig, resolved};
+use crate::config::{Sealing, UserConfig, resolved};
 use crate::context::Context;
 use crate::failure::{Failure, exit};
 use crate::verbs::doctor::profiles;
@@ -42,15 +43,17 @@ pub(crate) async fn run(context: &Context, arguments: InitArgs) -> Result<Answer
             .help("`ambit init --replace` writes new ones in their place"));
     }
     let manner = if arguments.yes { Manner::Yes } else { Manner::Asking };
-    let ready = prepare(context, &root, manner).await?;
+    let sealing = if arguments.unsealed { Sealing::Never } else { Sealing::AtTerminal };
+    let ready = prepare(context, &root, manner, sealing).await?;
     let mut text = if ready.was_shown { String::new() } else { format!("{}\n", ready.page) };
     text.push_str(&format!(
-        "image               {} ({})\nwritten             {} in {}\n                    read them, change them, commit them\ncredential          {}\nproject             {}\n",
+        "image               {} ({})\nwritten             {} in {}\n                    read them, change them, commit them\ncredential          {}, {}\nproject             {}\n",
         ready.image.name,
         ready.image.size_bytes,
         FILES.join(", "),
         root.join(DIRECTORY).display(),
         ready.key.display(),
+        kept(ready.form),
         ready.bound.record.project
     ));
     let project = if context.is_project_named {
@@ -67,7 +70,18 @@ pub(crate) async fn run(context: &Context, arguments: InitArgs) -> Result<Answer
     told["image"] = json!(ready.image);
     told["files"] = json!(FILES.map(|name| format!("{DIRECTORY}/{name}")));
     told["credentialFile"] = json!(ready.key);
+    told["credential"] = json!(ready.form);
     Ok(Answer::new(text, told).prose())
+}
+
+/// How the credential is kept, and what that is worth.
+fn kept(form: CredentialForm) -> &'static str {
+    match form {
+        CredentialForm::Sealed => "sealed with your passphrase",
+        CredentialForm::Open => {
+            "open\n                    whatever runs as you can read it, and approve; `ambit approver seal` seals it"
+        }
+    }
 }
 
 /// Whether the person at the terminal is asked.
@@ -86,6 +100,7 @@ pub(crate) struct Ready {
     json: serde_json::Value,
     image: Image,
     key: PathBuf,
+    form: CredentialForm,
     was_shown: bool,
 }
 
@@ -95,7 +110,12 @@ pub(crate) fn root_here(context: &Context) -> Result<PathBuf, Failure> {
 }
 
 /// Looks, proposes, asks, and makes everything that a run on the repository needs but an agent.
-pub(crate) async fn prepare(context: &Context, root: &Path, manner: Manner) -> Result<Ready, Failure> {
+pub(crate) async fn prepare(
+    context: &Context,
+    root: &Path,
+    manner: Manner,
+    sealing: Sealing,
+) -> Result<Ready, Failure> {
     let config = UserConfig::find()?;
     config.must_lie_outside(context, root)?;
     must_not_hold_state(context, root)?;
@@ -129,6 +149,8 @@ pub(crate) async fn prepare(context: &Context, root: &Path, manner: Manner) -> R
             return Err(Failure::new("PREPARATION_DECLINED", "nothing was written, as you said"));
         }
     }
+    // Before anything that takes its time: whoever gives no passphrase has waited for nothing.
+    let form = config.make_key(context, &services, sealing).await?;
     let project = if context.is_project_named { context.scope.project.clone() } else { project_of(root)? };
     let volumes = packages::capture(context, &services, root, &project, &plan.volumes).await?;
     let image = match known {
@@ -142,10 +164,10 @@ pub(crate) async fn prepare(context: &Context, root: &Path, manner: Manner) -> R
     };
     texts.parse()?;
     let bound = Bound { root: root.to_owned(), record: Record { project, agreed: texts } };
-    config.approver(&context.within(&bound), &services).await?;
+    config.register(&context.within(&bound), &services).await?;
     bound.record.agreed.write(root)?;
     bound.keep(&context.home, &context.scope.organization)?;
-    Ok(Ready { bound, page, json, image, key: config.approver_key(), was_shown: can_ask })
+    Ok(Ready { bound, page, json, image, key: config.approver_key(), form, was_shown: can_ask })
 }
 
 /// The repository as runs get to see it.

@@ -17,6 +17,7 @@ pub(crate) mod export;
 pub(crate) mod gate;
 mod goal;
 mod grants;
+mod hidden;
 pub(crate) mod image;
 mod import_git;
 mod init;

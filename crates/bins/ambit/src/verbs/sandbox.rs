@@ -7,7 +7,8 @@ mod taken;
 use ambit_blueprint::ExecutionCapabilityProfile;
 use ambit_gates::Ending;
 use ambit_ids::{
-    ByteCount, CommandSize, Digest, DurationMs, EffectKey, ExecutionLimits, GateId, RunId, Scope, limits,
+    ByteCount, CommandSize, Digest, DurationMs, EffectKey, ExecutionLimits, GateId, PathSet, RunId, Scope,
+    limits,
 };
 use ambit_ports::AbortHandle;
 use ambit_ports::sandbox::{
@@ -195,6 +196,7 @@ impl Trial {
             outputs: outputs
                 .map(|path| DeclaredOutput { path: path.clone(), limit: largest, entries: None })
                 .collect(),
+            watched: PathSet::default(),
             tap: None,
         };
         let run = RunId::new(format!("run_{id}")).map_err(named)?;

@@ -11,13 +11,13 @@ const ASK: &str = "    - say: { tool: request_scoped_approval, input: { proposal
                    dependency.add, reason: Greeting needs it } }\n";
 
 /// An agent that proposes a dependency, asks for it, proposes it twice more, and does the job.
-fn asking() -> String {
+pub(crate) fn asking() -> String {
     let add = patch(DEPENDENCY, "");
     transcript(&format!("{PLAN}{add}{ASK}{add}{}{GATE}", patch(FIX, "")), "finish")
 }
 
 /// The question that a run waits with.
-fn question(project: &Project, run: &str) -> (String, String) {
+pub(crate) fn question(project: &Project, run: &str) -> (String, String) {
     let seen = project.until(run, |run| run["phase"] == "needs-approval");
     let asked = &seen["approvals"][0];
     assert_eq!((&seen["awaiting"], &asked["state"]), (&"person".into(), &"pending".into()));

@@ -304,6 +304,7 @@ fn each_verb_answers_each_kind_of_mistake_with_the_code_of_the_table() {
         "completion",
         "doctor",
         "grants",
+        "approver list",
         "lab",
         "smoke",
     ];

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::rig::{DEPENDENCY, FIX, GATE, PLAN, Project, diligent, patch, transcript};
+use crate::stable::stable;
 
 /// The grants of a plane, each as its kind and its holder.
 fn of_plane(project: &Project, plane: &str) -> BTreeSet<String> {
@@ -67,6 +68,71 @@ fn every_grant_names_its_plane_and_one_that_is_revoked_takes_no_other_along() {
     assert_eq!(of_plane(&project, "hosted-runtime"), BTreeSet::new());
     assert_eq!(of_plane(&project, "control-plane"), BTreeSet::from(["approver.decide of ada".into()]));
     project.ambit(["trace", "verify"]).well();
+}
+
+/// A gate that goes on until the run is cancelled, so that what was approved before it is not used.
+fn holding() -> String {
+    let ask = "    - say: { tool: request_scoped_approval, input: { proposalId: \"${proposal}\", capability: \
+               dependency.add, reason: Greeting needs it } }\n";
+    transcript(&[PLAN, &patch(DEPENDENCY, ""), ask, GATE].concat(), "finish")
+}
+
+// proves E-N02 E-H03
+// break crates/control-plane/orchestrator/src/view/approvals.rs: `(false, Some(_)) => "void",` -> `(false, Some(_)) => "approved",`
+// break crates/control-plane/orchestrator/src/view/grants.rs: `for receipt in dossier.approvals.live().filter(` -> `for receipt in dossier.approvals.receipts().filter(`
+#[test]
+fn a_receipt_is_a_grant_that_ends_with_what_it_rests_on_and_takes_no_other_along() {
+    let project = Project::new();
+    let own = ["--credential-file", "approver.key"];
+    project.ambit([&["approver", "add", "--name", "bob", "--out", "bob.key"], &own[..]].concat()).well();
+    project.write("app/check.sh", "sleep 600\n");
+    let digest = project.ambit(["blueprint", "show", "greeter", "--json"]).well().json()["digest"].clone();
+    let withdraw = ["blueprint", "withdraw", "greeter", "--digest", digest.as_str().unwrap()];
+    let starts = format!("blueprint.start of acme/{}", project.name);
+    // What ends it, why it is void then, and who may still decide. The blueprint goes last: no run starts from it any more.
+    let ends: [(&[&str], &str, &[&str]); 3] = [
+        (&["run", "cancel", "cancelled"], "run-cancelled", &["ada", "bob"]),
+        (&["approver", "revoke", "bob"], "approver-revoked", &["ada"]),
+        (&withdraw, "policy-changed", &["ada"]),
+    ];
+    for ((words, reason, deciding), (name, key)) in ends.into_iter().zip([
+        ("cancelled", "bob.key"),
+        ("revoked", "bob.key"),
+        ("withdrawn", "approver.key"),
+    ]) {
+        let mut driving = project.spawn(project.start_words(name, &holding()));
+        let seen = project.until(name, |run| run["phase"] == "needs-approval");
+        let asked = &seen["approvals"][0];
+        let (proposal, quoted) = (asked["proposal"].as_str().unwrap(), asked["digest"].as_str().unwrap());
+        project.ambit(["approve", proposal, "--digest", quoted, "--credential-file", key]).well();
+        let seen = project.until(name, |run| run["phase"] == "checking");
+        let run = seen["run"].as_str().unwrap();
+        let (receipt, sandbox) = (format!("receipt.use of {run}"), format!("sandbox.execute of {run}"));
+        assert!(of_plane(&project, "control-plane").contains(&receipt), "the positive control");
+        assert_eq!(of_plane(&project, "hosted-runtime"), BTreeSet::from([sandbox]));
+        if name == "cancelled" {
+            let page = project.ambit(["grants"]).well().out.replace(&project.name, "greeter");
+            insta::assert_snapshot!("grants", stable(&page));
+        }
+
+        let credential = if words[0] == "run" { &[][..] } else { &own[..] };
+        project.ambit([words, credential].concat()).well();
+        let seen = project.until(name, |run| run["approvals"][0]["state"] == "void");
+        assert_eq!(seen["approvals"][0]["void"], reason);
+        let page = project.ambit(["run", "show", name]).well().out;
+        assert!(page.contains(&format!("void dependency.add for {proposal}: {reason}, given by")), "{page}");
+        let mut left: BTreeSet<String> =
+            deciding.iter().map(|name| format!("approver.decide of {name}")).collect();
+        left.extend((reason != "policy-changed").then(|| starts.clone()));
+        assert_eq!(of_plane(&project, "control-plane"), left, "{reason}");
+        if reason != "run-cancelled" {
+            assert_eq!(of_plane(&project, "hosted-runtime").len(), 1, "{reason}: the run goes on");
+            project.ambit(["run", "cancel", name]).well();
+        }
+        driving.wait().unwrap();
+        assert_eq!(of_plane(&project, "hosted-runtime"), BTreeSet::new(), "{reason}");
+        project.ambit(["trace", "verify", name]).well();
+    }
 }
 
 // proves E-G05 E-A17

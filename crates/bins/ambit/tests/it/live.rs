@@ -1,6 +1,7 @@
 //! A run as it is told while it goes on: at a real pseudo-terminal, and to a program.
 
 use std::io::{Read as _, Write as _};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use crate::rig::{FIX, PLAN, Project, diligent, patch, transcript};
 use crate::screen::Screen;
 
 /// A shell in a pseudo-terminal.
-struct Terminal {
+pub(crate) struct Terminal {
     shell: Child,
     keys: ChildStdin,
     bytes: Receiver<Vec<u8>>,
@@ -19,25 +20,29 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Runs a command line in a terminal of this many columns, and then tells what became of the terminal; `None` where
-    /// this machine has no `script`.
+    /// Runs a command line of a project in a terminal of this many columns.
     fn run(project: &Project, words: &[String], columns: u16) -> Option<Self> {
+        Self::of(project.dir.path(), &project.command(words), columns)
+    }
+
+    /// Runs a command in a terminal of this many columns, and then tells what became of the terminal; `None` where this machine
+    /// has no `script`.
+    pub(crate) fn of(dir: &Path, command: &Command, columns: u16) -> Option<Self> {
         if !Command::new("script").arg("--version").output().is_ok_and(|output| output.status.success()) {
             println!("skipped: SCRIPT_ABSENT");
             return None;
         }
-        let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+        let quoted: Vec<String> =
+            command.get_args().map(|word| format!("'{}'", word.to_str().unwrap())).collect();
         let line = format!(
-            "trap : INT; stty rows 24 cols {columns}; '{}' {}; echo \"code $?\"; stty -a",
+            "trap : INT QUIT; stty rows 24 cols {columns}; '{}' {}; echo \"code $?\"; stty -a",
             env!("CARGO_BIN_EXE_ambit"),
             quoted.join(" ")
         );
-        let mut command = project.command(["-qefc", &line, "/dev/null"]);
         let mut shell = Command::new("script");
-        shell.args(command.get_args()).current_dir(project.dir.path()).env_clear();
+        shell.args(["-qefc", &line, "/dev/null"]).current_dir(dir).env_clear();
         shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         shell.env("TERM", "xterm-256color").env("LANG", "C.UTF-8").env("SHELL", "/bin/sh");
-        command.stdin(Stdio::null());
         let mut shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (keys, mut out) = (shell.stdin.take().unwrap(), shell.stdout.take().unwrap());
         let (tell, bytes) = channel();
@@ -50,14 +55,14 @@ impl Terminal {
         Some(Self { shell, keys, bytes, said: String::new() })
     }
 
-    fn types(&mut self, keys: &[u8]) {
+    pub(crate) fn types(&mut self, keys: &[u8]) {
         self.keys.write_all(keys).unwrap();
         self.keys.flush().unwrap();
     }
 
     /// Waits until something was said since the last time that something was waited for.
     #[track_caller]
-    fn until(&mut self, words: &str) {
+    pub(crate) fn until(&mut self, words: &str) {
         let late = Instant::now() + Duration::from_secs(60);
         let from = self.said.len();
         while !self.said[from..].contains(words) {
@@ -84,7 +89,7 @@ impl Terminal {
     }
 
     /// Everything that was said.
-    fn ended(mut self) -> String {
+    pub(crate) fn ended(mut self) -> String {
         self.until("icanon");
         while let Ok(bytes) = self.bytes.recv_timeout(Duration::from_secs(60)) {
             self.said.push_str(&String::from_utf8_lossy(&bytes));

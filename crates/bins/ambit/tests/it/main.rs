@@ -47,6 +47,7 @@ mod ordinary_run;
 mod own_documents;
 mod own_repository;
 mod packages;
+mod passphrases;
 mod patch_cases;
 mod patches;
 mod planted;

@@ -10,7 +10,7 @@ use crate::admitting::after;
 use crate::rig::{Answered, meets_secure_generation};
 
 /// A user with a home, a configuration and a repository, and nothing else.
-struct User {
+pub(crate) struct User {
     place: TempDir,
 }
 
@@ -32,7 +32,7 @@ spec:
 ";
 
 impl User {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let user = Self { place: TempDir::new().unwrap() };
         for (name, text) in [
             ("calc/.git/HEAD", ""),
@@ -48,7 +48,7 @@ impl User {
         user
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.place.path().join(name)
     }
 
@@ -58,7 +58,7 @@ impl User {
         fs::write(path, text).unwrap();
     }
 
-    fn command(&self, within: &str, words: &[&str]) -> Command {
+    pub(crate) fn command(&self, within: &str, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ambit"));
         command
             .env_clear()
@@ -71,7 +71,7 @@ impl User {
         command
     }
 
-    fn ambit(&self, within: &str, words: &[&str]) -> Answered {
+    pub(crate) fn ambit(&self, within: &str, words: &[&str]) -> Answered {
         Answered::of(self.command(within, words).output().unwrap())
     }
 
@@ -110,6 +110,16 @@ fn one_command_prepares_a_repository_and_the_next_ends_with_a_revision() {
         ["python3 -m unittest discover -s tests -t .", "tests/**", "tools-python3", "run start \"GOAL\""]
     {
         assert!(told.contains(words), "{told}");
+    }
+    // Nobody could be asked for a passphrase, and that is told wherever it matters.
+    for (words, what) in [
+        (&["init", "--yes", "--replace"][..], "approver.key, open"),
+        (&["doctor"], "approver.key, open: whatever runs as you can approve"),
+        (&["approver", "list"], "credential open"),
+        (&["grants"], ", credential open"),
+    ] {
+        let shown = user.ambit("calc", words).out;
+        assert!(shown.contains(what), "{what}: {shown}");
     }
     let key = user.path("config/ambit/approver.key");
     assert_eq!(mode(&key), 0o600);

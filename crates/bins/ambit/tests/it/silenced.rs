@@ -37,7 +37,9 @@ fn linted() -> Project {
 
 /// What the gate came to, each time that it ran.
 fn gates(project: &Project, run: &str) -> Vec<Value> {
-    let of = |record: Value| (record["kind"] == "gate.finished").then(|| record["body"]["ending"].clone());
+    let of = |record: Value| {
+        (record["kind"] == "gate.finished").then(|| record["body"]["observation"]["ending"].clone())
+    };
     project.records(run).into_iter().filter_map(of).collect()
 }
 

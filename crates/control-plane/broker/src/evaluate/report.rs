@@ -6,7 +6,7 @@ use ambit_gates::{
 };
 use ambit_ids::{ByteCount, Digest, Scope};
 use ambit_ports::blobs::{BlobError, BlobStore};
-use ambit_ports::sandbox::ExecutionObservation;
+use ambit_ports::sandbox::{ChangedFile, ExecutionObservation};
 use ambit_redaction::{Redactor, rules_digest};
 use bytes::Bytes;
 
@@ -32,6 +32,8 @@ pub struct ReportedBase {
     pub tests: BaseTests,
     /// The tests, where the report could be read.
     pub report: Option<TestReport>,
+    /// The bytes of output of the execution there, where it was made for this one and is charged with it.
+    pub output: Option<ByteCount>,
 }
 
 /// Reads the report of an execution, from the outputs that were kept of it or from its standard output. An output is kept as
@@ -96,15 +98,22 @@ pub fn tally(report: &ReadReport) -> Option<TestTally> {
 impl ReportedTests {
     /// What the record of the gate holds of it.
     pub(super) fn in_record(&self) -> GateTests {
-        GateTests { own: tally(&self.own), base: self.base.as_ref().map(|base| base.tests) }
+        let base = self.base.as_ref();
+        GateTests {
+            own: tally(&self.own),
+            base: base.map(|base| base.tests),
+            base_output_bytes: base.and_then(|base| base.output),
+        }
     }
 }
 
-/// What takes from an execution that it exited with 0. A changed protected file is told of however it exited.
+/// What takes from an execution that it exited with 0. What it wrote at protected paths is told of however it exited.
 pub(super) fn objections_to(seen: &ExecutionObservation, tests: Option<&ReportedTests>) -> Vec<Objection> {
     let changed = seen.protected.iter().flat_map(|protected| &protected.changed);
-    let files: Vec<_> = changed.map(|file| file.path.clone()).collect();
-    let mut found: Vec<Objection> = Objection::to_files(&files).into_iter().collect();
+    let (known, fresh): (Vec<_>, Vec<_>) = changed.partition(|file| file.before.is_some());
+    let paths = |of: Vec<&ChangedFile>| of.into_iter().map(|file| file.path.clone()).collect::<Vec<_>>();
+    let mut found: Vec<Objection> = Objection::to_files(&paths(known)).into_iter().collect();
+    found.extend(Objection::to_appeared(&paths(fresh)));
     if let (Ending::Exited { code: 0 }, Some(tests)) = (seen.ending, tests) {
         let base = tests.base.as_ref().and_then(|base| base.report.as_ref());
         found.extend(objections(tests.own.as_ref().map(Result::as_ref), base));

@@ -55,7 +55,7 @@ async fn patched(bench: &mut Bench, before: &str, after: &str) {
 
 // proves E-F04
 // break crates/control-plane/broker/src/evaluate/protected.rs: `if after == self.content =>` -> `if after == self.content || true =>`
-// break crates/control-plane/broker/src/evaluate/report.rs: `Objection::to_files(&files).into_iter().collect();` -> `Objection::to_files(&[]).into_iter().collect();`
+// break crates/control-plane/broker/src/evaluate/report.rs: `Objection::to_files(&paths(known)).into_iter().collect();` -> `Objection::to_files(&[]).into_iter().collect();`
 #[test]
 fn protected_files_are_hashed_again_after_every_gate() {
     simulate(async {
@@ -65,7 +65,10 @@ fn protected_files_are_hashed_again_after_every_gate() {
         assert!(reply.get("objections").is_none() && reply.get("errorClass").is_none(), "{reply}");
         let seen: serde_json::Value =
             serde_json::from_slice(&honest.world.blob(record.artifact).unwrap()).unwrap();
-        assert_eq!(seen["protected"], serde_json::json!({"lookedAt": 1, "changed": [], "more": 0}));
+        assert_eq!(
+            seen["protected"],
+            serde_json::json!({"lookedAt": 1, "changed": [], "more": 0, "watch": "course"})
+        );
         assert_eq!(seen["outputs"], serde_json::json!([]), "they are no outputs of the command");
         for tampered in [
             Outcome::passes().leaving(PROTECTED, b"the word is anything\n"),
@@ -94,6 +97,85 @@ fn protected_files_are_hashed_again_after_every_gate() {
             Arc::new(ambit_run::Pins { rules: Rules::Repeats, ..earlier.ground.pins.as_ref().clone() });
         assert!(run(&earlier).await.0.passed());
     });
+}
+
+/// What a gate of this outcome leaves: its record, and what is kept of its protected files.
+async fn kept(bench: &Bench) -> (GateRecord, serde_json::Value) {
+    let (record, _) = run(bench).await;
+    let seen: serde_json::Value =
+        serde_json::from_slice(&bench.world.blob(record.artifact).unwrap()).unwrap();
+    (record, seen["protected"].clone())
+}
+
+// proves E-F04
+// break crates/control-plane/broker/src/evaluate/protected.rs: `None => (!self.is_expected(path)).then(|| appeared(path, None)),` -> `None => None,`
+// break crates/control-plane/broker/src/evaluate/protected.rs: `(written.watch == Watch::Course).then(|| put_back(path, file.content))` -> `None`
+// break crates/control-plane/broker/src/evaluate/protected.rs: `homes.contains(place) ||` -> `homes.is_empty() &&`
+#[test]
+fn what_is_written_at_a_protected_place_takes_the_green_also_where_it_is_new_or_put_back_or_gone_again() {
+    simulate(async {
+        let protected = b"the word is right\n";
+        let new = "tests/protected/more/conftest.py";
+        for (outcome, codes_wanted, files) in [
+            (
+                Outcome::passes().leaving(PROTECTED, protected),
+                vec!["GATE_PROTECTED_FILE_CHANGED"],
+                vec![PROTECTED],
+            ),
+            (Outcome::passes().leaving(new, b"import os"), vec!["GATE_PROTECTED_FILE_APPEARED"], vec![new]),
+            (
+                Outcome::passes().leaving(new, b"").removing(PROTECTED),
+                vec!["GATE_PROTECTED_FILE_CHANGED", "GATE_PROTECTED_FILE_APPEARED"],
+                vec![PROTECTED, new],
+            ),
+            (
+                Outcome::passes().emptying("tests/protected"),
+                vec!["GATE_PROTECTED_FILE_APPEARED"],
+                vec!["tests/protected"],
+            ),
+            (
+                Outcome::passes().emptying("tests/protected/deep"),
+                vec!["GATE_PROTECTED_FILE_APPEARED"],
+                vec!["tests/protected/deep"],
+            ),
+            // Controls: elsewhere everything may be written, and what a backend cannot tell is told by nobody.
+            (Outcome::passes().leaving("src/new.py", b"x").emptying("src"), vec![], vec![]),
+            (Outcome::passes().leaving(PROTECTED, protected).seen_at_the_end(), vec![], vec![]),
+        ] {
+            let watch = if outcome.watch == ambit_ports::sandbox::Watch::Course { "course" } else { "end" };
+            let bench = Bench::new(setup(move |_| outcome.clone())).await;
+            let (record, seen) = kept(&bench).await;
+            assert_eq!((codes(&record), record.passed()), (codes_wanted.clone(), codes_wanted.is_empty()));
+            let told: Vec<&str> = seen["changed"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|file| file["path"].as_str().unwrap())
+                .collect();
+            assert_eq!((told, &seen["watch"]), (files, &watch.into()), "{seen}");
+        }
+        // What the catalog expects is no surprise, also at a protected place.
+        let left = Outcome::passes().leaving("tests/protected/report.xml", &junit(&["a"]));
+        let mut bench = reporting(setup(move |_| left.clone()), JUNIT).await;
+        expect_output(&mut bench, "tests/protected/report.xml");
+        assert!(run(&bench).await.0.passed());
+        // Under earlier rules nobody looked, and nobody says so.
+        let quiet = Outcome::passes().leaving(new, b"x");
+        let mut earlier = Bench::new(setup(move |_| quiet.clone())).await;
+        let pins = earlier.ground.pins.as_ref().clone();
+        earlier.ground.pins = Arc::new(ambit_run::Pins { rules: Rules::Guarded, ..pins });
+        let (record, seen) = kept(&earlier).await;
+        assert!(record.passed() && seen.get("watch").is_none(), "{seen}");
+    });
+}
+
+/// The report of every command lies at this path.
+fn expect_output(bench: &mut Bench, path: &str) {
+    let text = serde_json::to_string(bench.ground.catalog.as_ref()).unwrap().replace("out/report.xml", path);
+    let Document::Catalog(catalog) = Document::parse("catalog.json", text.as_bytes()).unwrap() else {
+        panic!("{text}")
+    };
+    bench.ground.catalog = Arc::<NamedCommandCatalog>::new(catalog);
 }
 
 fn junit(names: &[&str]) -> Vec<u8> {

@@ -7,6 +7,7 @@ mod assessing;
 mod backend_faults;
 mod bench;
 mod guarding;
+mod hidden_files;
 mod performing;
 mod reading;
 mod viewing;

@@ -13,15 +13,20 @@ use crate::inbox::InboxCommand;
 use crate::observer::Observer;
 
 impl Pilot {
-    /// Tells the run of everybody whose receipts it holds and who may approve no more.
-    pub(super) async fn notice_revocations(&mut self, observer: &dyn Observer) -> Result<(), DriveError> {
+    /// Tells a run that holds receipts who of their givers may approve no more, and whether what it works under is approved no
+    /// more.
+    pub(super) async fn notice_ended_consents(&mut self, observer: &dyn Observer) -> Result<(), DriveError> {
         let Some(dossier) = self.live.state.dossier() else { return Ok(()) };
         let givers: BTreeSet<ApproverId> =
             dossier.approvals.live().map(|receipt| receipt.approver.clone()).collect();
         if givers.is_empty() {
             return Ok(());
         }
+        let blueprint = dossier.pins.blueprint.clone();
         let project = self.bench.orchestrator.project(&self.live.run.scope).await?;
+        if project.is_withdrawn(&blueprint.id, blueprint.digest) {
+            self.tell(observer, Command::WithdrawBlueprint, Vec::new()).await?;
+        }
         for approver in givers.into_iter().filter(|giver| project.may_approve(giver).is_none()) {
             self.tell(observer, Command::RevokeApprover { approver }, Vec::new()).await?;
         }

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct ApprovalView {
     /// The proposal.
     pub proposal: String,
-    /// `pending`, `approved` or `used`; `decided` where whoever looks knows of a decision that the run has not taken yet.
+    /// `pending`, `approved`, `used` or `void`; `decided` where whoever looks knows of a decision that the run has not taken yet.
     pub state: String,
     /// What is asked for.
     pub capability: String,
@@ -19,6 +19,12 @@ pub struct ApprovalView {
     pub expected_sequence: Option<u64>,
     /// When the question, or the receipt, ends.
     pub expires: String,
+    /// Who approved; `None` while nobody has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approver: Option<String>,
+    /// Why it counts no more, though it was never used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub void: Option<String>,
     /// The exact content that is decided about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<HeldProposal>,
@@ -31,11 +37,18 @@ pub(super) fn approval_views(state: &State, dossier: &Dossier) -> Vec<ApprovalVi
         .receipts()
         .map(|receipt| ApprovalView {
             proposal: receipt.proposal.to_string(),
-            state: if receipt.consumed { "used" } else { "approved" }.to_owned(),
+            state: match (receipt.consumed, receipt.void) {
+                (true, _) => "used",
+                (false, Some(_)) => "void",
+                (false, None) => "approved",
+            }
+            .to_owned(),
             capability: receipt.capability.to_string(),
             digest: receipt.arguments,
             expected_sequence: None,
             expires: receipt.expires.to_string(),
+            approver: Some(receipt.approver.to_string()),
+            void: receipt.void.map(|reason| reason.to_string()),
             content: None,
         })
         .collect();
@@ -49,6 +62,8 @@ pub(super) fn approval_views(state: &State, dossier: &Dossier) -> Vec<ApprovalVi
             digest: pending.digest,
             expected_sequence: Some(pending.asked_at),
             expires: pending.expires.to_string(),
+            approver: None,
+            void: None,
             content: dossier.approvals.held(&pending.proposal).cloned(),
         });
     }

@@ -15,7 +15,9 @@ pub fn grants<'a>(
     let mut grants = Vec::new();
     for (approver, _) in project.approvers() {
         let grant = Grant::new(GrantKind::ApproverDecide, approver, scope, &project.speaker_for(approver));
-        grants.push(grant.revoked_by(format!("ambit approver revoke {approver}")));
+        let form = project.credential_form(approver);
+        let kept = grant.kept(form.as_ref().map(|form| form as &dyn std::fmt::Display));
+        grants.push(kept.revoked_by(format!("ambit approver revoke {approver}")));
     }
     for (blueprint, digest, approver) in project.blueprints() {
         let grant = Grant::new(GrantKind::BlueprintStart, scope, &format!("{blueprint} {digest}"), approver);

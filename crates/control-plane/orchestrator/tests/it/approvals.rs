@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ambit_evidence::CredentialForm;
 use ambit_ids::{ApproverId, Digest, DurationMs, Scope};
 use ambit_orchestrator::{InboxCommand, RunRef, SignedDecision};
 use ambit_ports::runtime::Clock as _;
@@ -26,7 +27,14 @@ pub(crate) fn ask_and_work(turn: &Turn, base: &str) -> Reply {
     if !turn.is_planned() {
         return Reply::Say(turn.plan(&["AC-1", "AC-2"]));
     }
-    if !turn.last()["needsApproval"].is_null() {
+    let held = &turn.last()["needsApproval"];
+    if !held.is_null() {
+        assert_eq!(held["detail"], "requirements.txt adds the dependency requests", "{held}");
+        assert_eq!(held["rules"].as_array().map(Vec::len), Some(1), "{held}");
+        assert!(
+            held["instead"].as_str().is_some_and(|instead| instead.contains("or ask a person")),
+            "{held}"
+        );
         return Reply::Say(turn.ask());
     }
     if turn.head() == base {
@@ -114,13 +122,14 @@ fn forged_signature(_: &World, mut decision: SignedDecision) -> SignedDecision {
     decision
 }
 
-const FORGERIES: [(&str, Forge); 7] = [
+const FORGERIES: [(&str, Forge); 8] = [
     ("a forged signature", forged_signature),
     ("no signature", |_, it| SignedDecision { signature: String::new(), ..it }),
     ("another digest", |_, it| SignedDecision { digest: Digest::of(b"another"), ..it }),
     ("another question", |_, it| SignedDecision { expected_sequence: it.expected_sequence + 1, ..it }),
     ("another proposal", |_, it| SignedDecision { proposal: "prop_0123456789abcdef".parse().unwrap(), ..it }),
     ("a rejection turned round", |_, it| SignedDecision { approved: !it.approved, ..it }),
+    ("another keeping", |_, it| SignedDecision { credential: Some(CredentialForm::Sealed), ..it }),
     ("an unknown approver", |_, it| SignedDecision { approver: ApproverId::new("eve").unwrap(), ..it }),
 ];
 
@@ -171,14 +180,13 @@ async fn another_key(here: &World, run: &RunRef) -> SignedDecision {
 async fn another_projects_decision(world: &World, scope: &Scope, run: &RunRef) -> SignedDecision {
     let genuine = world.decision(run, true).await;
     let projects = world.projects();
-    let key = world.credential.public_key();
-    projects.register_approver(scope, &world.approver, &key).await.unwrap();
+    let (key, form) = (world.credential.public_key(), world.credential.form());
+    projects.register_approver(scope, &world.approver, &key, form).await.unwrap();
     let (proposal, digest, place) = (&genuine.proposal, genuine.digest, genuine.expected_sequence);
-    let (_, signature) = projects
+    projects
         .sign_decision(scope, proposal, digest, place, genuine.verdict(), &world.credential)
         .await
-        .unwrap();
-    SignedDecision { signature, ..genuine }
+        .unwrap()
 }
 
 // proves E-H03

@@ -1,7 +1,11 @@
 //! The hidden check: what an agent gets to know of it, which is nothing.
 
-use ambit_blueprint::Document;
-use ambit_ids::{GateId, Incarnation};
+use std::sync::Arc;
+
+use ambit_blueprint::{Document, HiddenFiles};
+use ambit_ids::{Content, Digest, GateId, Incarnation};
+use ambit_revision::{Contents, FileKind, Tree, TreeFile};
+use ambit_revisions::Revisions;
 use ambit_simulation::{Execution, Outcome, Reply, Setup, Turn, World, edit, simulate};
 
 use crate::policies::world;
@@ -94,5 +98,104 @@ fn nothing_that_an_agent_is_told_names_the_hidden_check_and_no_call_of_it_reache
         }
         heard.dedup();
         assert_eq!(heard.len(), 1, "a right guess and a wrong one are answered alike: {heard:?}");
+    });
+}
+
+/// A file of the hidden check, and what it holds.
+const CASE_FILE: &str = "tests/protected/case-77ab.txt";
+const CASE: &str = "COVERT-CASE-c0de";
+
+/// Passes where the word is right; the hidden check sees that only by its own file.
+fn judge_by_case(execution: &Execution<'_>) -> Outcome {
+    let has_case = execution.text(CASE_FILE) == CASE;
+    let passes = match execution.gate.as_str() {
+        "hidden" => has_case && execution.text("src/word.txt") == "right\n",
+        _ => !has_case && execution.text("src/word.txt").starts_with("right"),
+    };
+    if passes { Outcome::passes() } else { Outcome::fails("AssertionError: the word\n") }
+}
+
+/// A world whose blueprint names this folder. Whether it is kept is another matter.
+async fn world_with_files(content: &str, is_kept: bool) -> World {
+    let mut setup = Setup { judge: Box::new(judge_by_case), ..Setup::standard() };
+    let file = TreeFile::of(FileKind::File, content.as_bytes());
+    let tree = Tree::from_files([(CASE_FILE.parse().unwrap(), file)]).unwrap();
+    let gate = &mut setup.blueprint.spec.gates[1];
+    gate.hidden_check = Some("hidden".parse().unwrap());
+    gate.hidden_files = Some(HiddenFiles { from: "covert".parse().unwrap(), digest: tree.digest() });
+    let world = world(setup).await;
+    let mut contents = Contents::new();
+    contents.extend([Content::of(content.as_bytes().to_vec())]);
+    if is_kept {
+        let revisions = Revisions::new(Arc::new(world.blobs.clone()));
+        revisions.keep(&world.scope, &tree, &contents).await.unwrap();
+    }
+    world
+}
+
+/// An agent that looks everywhere for what it is judged by, before and after it writes `word`.
+fn snoops(turn: &Turn, word: &str) -> Reply {
+    Reply::Say(match turn.proposals() {
+        0 => turn.plan(&["AC-1", "AC-2"]),
+        1 | 8 => turn.list(),
+        2 | 9 => turn.search("COVERT"),
+        3 => turn.search("case"),
+        4 | 10 => turn.read(CASE_FILE),
+        5 => turn.read("tests/protected"),
+        6 => turn.explained(&edit("src/word.txt", "undone\n", word)),
+        7 => turn.gate_once("unit"),
+        11 => turn.gate_once("integration"),
+        _ => return Reply::Finished,
+    })
+}
+
+// proves E-F02 E-F11
+// break crates/control-plane/broker/src/evaluate.rs: `let seen = self.execute(ground, lease, command, None, abort).await?;` -> `let hidden = match ground.hidden_files(gate) { Some(digest) => Some(self.revisions().hidden(ground.scope(), digest).await?), None => None }; let seen = self.execute(ground, lease, command, hidden.as_ref(), abort).await?;`
+#[test]
+fn an_agent_that_looks_everywhere_sees_nothing_of_the_files_of_a_hidden_check() {
+    simulate(async {
+        for (word, reason) in [("right\n", "gates-passed"), ("right, but for show\n", "hidden-check-failed")]
+        {
+            let world = world_with_files(CASE, true).await;
+            let agent = world.agent(move |turn| snoops(turn, word));
+            let run = world.start(&agent).await;
+            let state = world.drive(&run, &agent).await.ended();
+            assert_eq!(state.stop_reason().unwrap().code(), reason, "{:?}", state.stop_reason());
+            let told = agent.told();
+            assert_eq!(told.len(), 12, "it was asked for everything");
+            let content = Digest::of(CASE.as_bytes()).to_string();
+            let digest = world.blueprint.spec.gates[1].hidden_files.as_ref().unwrap().digest.to_string();
+            for context in &told {
+                // What it asks for it is told again, so only what nobody asked for counts.
+                let text = context.to_string().replace(CASE_FILE, "ASKED");
+                for trace in [CASE, "case-77ab", &content, &digest, "hiddenFiles", "\"covert\""] {
+                    assert!(!text.contains(trace), "{trace}: {text}");
+                }
+            }
+            // The revision that comes of it holds none of it either.
+            let head = Revisions::new(Arc::new(world.blobs.clone()))
+                .load(&world.scope, state.dossier().unwrap().head)
+                .await
+                .unwrap();
+            assert!(head.get(&CASE_FILE.parse().unwrap()).is_none());
+        }
+    });
+}
+
+// proves E-F02
+// break crates/control-plane/orchestrator/src/covert.rs: `not_in_source(&hidden, source)` -> `not_in_source(&hidden, &ambit_revision::Tree::empty())`
+#[test]
+fn no_run_starts_whose_hidden_files_are_gone_or_lie_in_its_source() {
+    simulate(async {
+        for (content, is_kept, code) in [
+            (CASE, true, None),
+            (CASE, false, Some("HIDDEN_FILES_MISSING")),
+            ("the word is right\n", true, Some("HIDDEN_FILES_IN_SOURCE")),
+        ] {
+            let world = world_with_files(content, is_kept).await;
+            let agent = world.agent(|_| Reply::Finished);
+            let started = world.orchestrator().start(world.request(&agent, None)).await;
+            assert_eq!(started.err().map(|error| error.code()), code);
+        }
     });
 }

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use ambit_blueprint::Document;
+use ambit_evidence::CredentialForm;
 use ambit_evidence::v1::{Actor, ActorKind, Body, Environment, Precondition, ProjectBody};
 use ambit_ids::{ApproverId, Digest, RevisionId, Scope};
 use ambit_journal::Entry;
@@ -40,7 +41,7 @@ async fn write(world: &World, scope: &Scope, body: ProjectBody) {
 }
 
 // proves E-A05 E-A01 E-H04
-// break crates/control-plane/projects/src/lib.rs: `None => Err(ProjectError::WrongCredential),` -> `None => Ok(ApproverId::new("ada").map_err(|_| ProjectError::WrongCredential)?),`
+// break crates/control-plane/projects/src/approvers.rs: `None => Err(ProjectError::WrongCredential),` -> `None => Ok(ApproverId::new("ada").map_err(|_| ProjectError::WrongCredential)?),`
 #[test]
 fn only_the_credential_of_the_approver_approves() {
     simulate(async {
@@ -79,7 +80,11 @@ fn an_approval_that_was_written_past_the_service_does_not_count() {
         // The genuine approval of the same person for another project.
         let elsewhere = Scope { project: "site".parse().unwrap(), ..scope.clone() };
         let key = world.credential.public_key();
-        world.projects().register_approver(&elsewhere, &world.approver, &key).await.unwrap();
+        world
+            .projects()
+            .register_approver(&elsewhere, &world.approver, &key, CredentialForm::Open)
+            .await
+            .unwrap();
         world.projects().approve(&elsewhere, &world.blueprint, &world.credential).await.unwrap();
         let links = world.journal().load(&StreamId::Project(elsewhere.clone())).await.unwrap().links;
         let signature = links.into_iter().find_map(|link| match link.record.body {
@@ -97,6 +102,7 @@ fn an_approval_that_was_written_past_the_service_does_not_count() {
         let eve = ProjectBody::ApproverRegistered {
             approver: world.approver.clone(),
             public_key: stranger().public_key().to_hex(),
+            credential: None,
         };
         write(&world, scope, eve).await;
         let project = world.projects().project(scope).await.unwrap();
@@ -115,7 +121,12 @@ fn of_many_who_want_to_approve_in_a_project_the_first_may() {
             registrations.spawn(async move {
                 let key = ApproverCredential::generate(&SimEntropy::new(number)).public_key();
                 let name = ApproverId::new(format!("person-{number}")).unwrap();
-                world.projects().register_approver(&scope, &name, &key).await.map_err(|error| error.code())
+                let form = CredentialForm::Open;
+                world
+                    .projects()
+                    .register_approver(&scope, &name, &key, form)
+                    .await
+                    .map_err(|error| error.code())
             });
         }
         let outcomes = registrations.join_all().await;

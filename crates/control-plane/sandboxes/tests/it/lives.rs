@@ -1,7 +1,9 @@
 use std::sync::Arc;
 
 use ambit_blueprint::{Document, builtin};
-use ambit_ids::{ByteCount, Digest, DurationMs, ExecutionLimits, ReceiptId, RunId, Scope, VolumeMount};
+use ambit_ids::{
+    ByteCount, Digest, DurationMs, ExecutionLimits, PathSet, ReceiptId, RunId, Scope, VolumeMount,
+};
 use ambit_ports::AbortHandle;
 use ambit_ports::blobs::BlobStore as _;
 use ambit_ports::sandbox::{
@@ -106,6 +108,7 @@ fn command(tree: Digest, number: u32) -> NamedCommand {
         redactor: Default::default(),
         volumes: Vec::new(),
         outputs: Vec::new(),
+        watched: PathSet::default(),
         tap: None,
     }
 }

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::attack::{Attacker, Row, Target, chained, kind};
 use crate::honest::told;
-use crate::world::{self, Runs, Site, scope};
+use crate::world::{self, Consents, Runs, Site, scope};
 
 /// Somebody who holds everything but the approver's credential.
 pub(crate) struct Forger {
@@ -28,6 +28,24 @@ impl Forger {
         let (site, runs) = world::copy();
         let attacker = Attacker::of(&site);
         Self { site, attacker, runs }
+    }
+
+    /// The same in the world in which approvals end.
+    pub(crate) fn of_consents() -> (Self, Consents) {
+        let (site, consents) = world::copy_of_consents();
+        let attacker = Attacker::of(&site);
+        let runs = Runs {
+            completed: consents.used.clone(),
+            second: consents.revoked.clone(),
+            cancelled: consents.withdrawn.clone(),
+            denied: consents.used.clone(),
+            troubled: consents.used.clone(),
+            expired: consents.used.clone(),
+            exhausted: consents.used.clone(),
+            shrunk: consents.used.clone(),
+            foreign: consents.used.clone(),
+        };
+        (Self { site, attacker, runs }, consents)
     }
 
     pub(crate) async fn sign(&self, target: &Target, rows: &[Row]) {
@@ -62,12 +80,28 @@ impl Forger {
             .position(|(_, leaf)| records[0]["prev"] == leaf.to_string().as_str())
             .unwrap();
         let origin = project[origin]["salt"].clone();
+        let leaves = self.attacker.rows(&whole);
+        for record in &mut records {
+            let named = record["precondition"].get("project").cloned();
+            let at = named
+                .and_then(|named| leaves.iter().position(|(_, leaf)| named == leaf.to_string().as_str()));
+            if let Some(at) = at {
+                record["precondition"]["project"] = project[at]["salt"].clone();
+            }
+        }
         write(&mut records, &mut project);
 
         let first = project.iter().position(|value| value["salt"] == origin);
         let rows = chained(project.clone(), 0);
         if let Some(first) = first {
             records[0]["prev"] = rows[first].1.to_string().into();
+        }
+        // What a record knew of the project is named by the salt of its newest record until here.
+        for record in &mut records {
+            let Some(salt) = record["precondition"].get("project").cloned() else { continue };
+            let newest = project.iter().position(|value| value["salt"] == salt);
+            let leaf = newest.map_or_else(|| digest("gone"), |at| rows[at].1.to_string().into());
+            record["precondition"]["project"] = leaf;
         }
         let rows = self.with_export(records).await;
         self.sign(&own, &rows).await;

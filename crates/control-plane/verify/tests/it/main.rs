@@ -6,10 +6,12 @@
 mod attack;
 mod blobs;
 mod cases;
+mod consents;
 mod eligibility;
 mod forged;
 mod forged_steps;
 mod forger;
 mod honest;
+mod reported;
 mod rows;
 mod world;

@@ -4,7 +4,7 @@ mod probe;
 mod read;
 mod scope;
 
-use ambit_ids::{BlueprintId, CaseId, GateId, RepoPath};
+use ambit_ids::{BlueprintId, CaseId, Digest, GateId, RepoPath};
 use ambit_policy::{LifecycleStage, Plane};
 use serde::Serialize;
 
@@ -107,6 +107,19 @@ pub struct BlueprintGate {
     /// A command of the catalog that must pass too and that no agent can name or see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden_check: Option<GateId>,
+    /// Files that lie over the source for the hidden check alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden_files: Option<HiddenFiles>,
+}
+
+/// The files of a hidden check: a folder beside the blueprint, pinned by its content. They are part of no revision, and no
+/// sandbox that an agent's calls run in ever has them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HiddenFiles {
+    /// Where the folder lies, seen from the blueprint's own.
+    pub from: RepoPath,
+    /// The digest of the folder, as a tree of source.
+    pub digest: Digest,
 }
 
 /// Who holds authority and data of one plane. What is granted in one plane implies nothing in another.
@@ -133,6 +146,11 @@ impl BlueprintSpec {
 }
 
 impl Blueprint {
+    /// The files of every hidden check that has some, in the order of the gates.
+    pub fn hidden_files(&self) -> impl Iterator<Item = (&GateId, &HiddenFiles)> {
+        self.spec.gates.iter().filter_map(|gate| Some((&gate.id, gate.hidden_files.as_ref()?)))
+    }
+
     /// The commands that the blueprint names and the catalog does not hold, in the order of the gates. A run needs
     /// them all.
     #[must_use]

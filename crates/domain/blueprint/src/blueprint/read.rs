@@ -6,7 +6,8 @@ use ambit_policy::Plane;
 use super::probe::read_probe;
 use super::{
     AcceptanceCase, Accountability, Authorization, Blueprint, BlueprintGate, BlueprintMetadata,
-    BlueprintScope, BlueprintSpec, CleanupObligation, DependencyScope, PlaneBoundary, ProtectedOracles,
+    BlueprintScope, BlueprintSpec, CleanupObligation, DependencyScope, HiddenFiles, PlaneBoundary,
+    ProtectedOracles,
 };
 use crate::budget::read_run_budget;
 use crate::cursor::{Cursor, Distinct, Read};
@@ -179,8 +180,24 @@ fn read_gate(
         .required("cases")
         .and_then(|list| list.each_distinct(0..=MAX_CASES, |item| read_cited_case(item, known)));
     let hidden_check = fields.optional("hiddenCheck").map(|c| c.parsed()).transpose();
+    let files = fields.optional("hiddenFiles");
+    let hidden_files = files.as_ref().map(read_hidden_files).transpose();
     fields.finish()?;
-    Ok(BlueprintGate { id: id?, cases: cases?, hidden_check: hidden_check? })
+    let (hidden_check, hidden_files) = (hidden_check?, hidden_files?);
+    if let (None, Some(at)) = (&hidden_check, files) {
+        let message = format!("{} has hidden files and no hidden check that could use them", cursor.name());
+        let label = "name the command that they are for as `hiddenCheck`";
+        return Err(at.refuse_key(Finding::new(ProblemCode::Contradiction, message, label)));
+    }
+    Ok(BlueprintGate { id: id?, cases: cases?, hidden_check, hidden_files })
+}
+
+fn read_hidden_files(cursor: &Cursor<'_>) -> Read<HiddenFiles> {
+    let mut fields = cursor.fields()?;
+    let from = fields.required("from").and_then(|c| c.parsed());
+    let digest = fields.required("digest").and_then(|c| c.parsed());
+    fields.finish()?;
+    Ok(HiddenFiles { from: from?, digest: digest? })
 }
 
 fn read_cited_case(cursor: &Cursor<'_>, known: Option<&BTreeSet<&CaseId>>) -> Read<CaseId> {

@@ -2,7 +2,8 @@ use ambit_policy::{Capability, LifecycleStage, Plane, ToolName};
 use serde_json::Value;
 
 use super::parts::{
-    facts, id, integer, list, lower_case_word, object, one_of, patterns, run_budget, set, text, word,
+    digest, facts, id, integer, list, lower_case_word, object, one_of, path, patterns, run_budget, set, text,
+    word,
 };
 use crate::ExpectedOutcome;
 
@@ -107,7 +108,20 @@ fn gate() -> Value {
             ("id", id(64), "The gate, and the command of that name in the catalog."),
             ("cases", set(&id(64), 0, 64), "The cases that its passing speaks for."),
         ],
-        &[("hiddenCheck", id(64), "A command that must pass too and that no agent can name or see.")],
+        &[
+            ("hiddenCheck", id(64), "A command that must pass too and that no agent can name or see."),
+            ("hiddenFiles", hidden_files(), "Files that lie over the source for the hidden check alone."),
+        ],
+    )
+}
+
+fn hidden_files() -> Value {
+    object(
+        &[
+            ("from", path(), "The folder, seen from that of the blueprint."),
+            ("digest", digest(), "The digest of the folder."),
+        ],
+        &[],
     )
 }
 

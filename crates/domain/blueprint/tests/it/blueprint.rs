@@ -207,3 +207,39 @@ fn a_run_needs_every_command_that_its_blueprint_names() {
     let missing: Vec<&str> = blueprint.commands_missing_in(&catalog).iter().map(|id| id.as_str()).collect();
     assert_eq!(missing, ["tenant-integration", "tenant-integration-hidden", "clean-build"]);
 }
+
+// proves E-F02
+// break crates/domain/blueprint/src/blueprint/read.rs: `if let (None, Some(at)) = (&hidden_check, files) {` -> `if let (None, Some(at), false) = (&hidden_check, files, true) {`
+#[test]
+fn hidden_files_are_a_folder_by_its_digest_and_belong_to_a_hidden_check() {
+    let digest = ambit_ids::Digest::of(b"a folder");
+    let check = "hiddenCheck: tenant-integration-hidden";
+    let with = |from: &str, digest: &str| {
+        edited(text(), check, &format!("{check}\n      hiddenFiles: {{from: {from}, digest: {digest}}}"))
+    };
+    let named = digest.to_string();
+    let whole = with("covert/tenants", &named);
+    let blueprint = read(&whole);
+    let found: Vec<_> = blueprint
+        .hidden_files()
+        .map(|(gate, files)| (gate.as_str(), files.from.to_string(), files.digest))
+        .collect();
+    assert_eq!(found, [("tenant-integration", "covert/tenants".to_owned(), digest)]);
+    assert_ne!(blueprint.digest().unwrap(), read(text()).digest().unwrap(), "they are approved with it");
+    let canonical = blueprint.to_canonical().unwrap();
+    assert_eq!(Blueprint::parse("canonical", canonical.as_bytes()).unwrap(), blueprint);
+    assert!(
+        !String::from_utf8(read(text()).to_canonical().unwrap().into_bytes())
+            .unwrap()
+            .contains("hiddenFiles")
+    );
+    for (from, digest) in
+        [("../covert", named.as_str()), ("/covert", &named), ("a/.git", &named), ("covert", "sha256:1")]
+    {
+        assert_eq!(codes(&with(from, digest)), [ProblemCode::Malformed], "{from} {digest}");
+    }
+    let idle = edited(&whole, &format!("      {check}\n"), "");
+    assert_eq!(codes(&idle), [ProblemCode::Contradiction]);
+    let open = edited(&whole, &format!(", digest: {named}"), "");
+    assert_eq!(codes(&open), [ProblemCode::MissingField]);
+}

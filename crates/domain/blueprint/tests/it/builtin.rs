@@ -16,7 +16,7 @@ fn every_document_that_comes_with_ambit_is_one_and_keeps_its_digest() {
     sha256:35a6765cc98888cab57d220d81d758c587c6fddd5eb30e644f5eea53d68dfa8f documents/profiles/secure-generation-v1.yaml
     sha256:8c9edbb73a3444e87e5693d29115b4e6990afeb200be2858fabe21af4db39f2b documents/profiles/laptop-v1.yaml
     sha256:36b3595d90095fdc82329f38c2b634f55bcfa4327b117c3fda18677cdf8fb98f documents/policies/generation-tools-v1.yaml
-    sha256:5fe75a52fc642dd7e235e5fac373798dbe26c6b4b0ccffa6e56bc5acaaad6e06 documents/policies/generation-tools-v2.yaml
+    sha256:069e848ba7140bd09e316fe4684fb946ade66cc329e7ec3b3be2c74b6517e16d documents/policies/generation-tools-v2.yaml
     sha256:7c7ad587da6b441e915dc409ca74a819b062fd131c4bd31c980b3863bfb96c0c documents/policies/generation-egress-v5.yaml
     sha256:f7fb98fbc3ec873b6a27b7aa656ce102cd15c0351c7eaf994b9ce991360ca5b9 documents/policies/secret-broker-v4.yaml
     sha256:74db805bcc8f903d7b5e5b4c14152cbb6c23d9f456dcf1ef53828bcbee59764c documents/policies/run-evidence-retention-v2.yaml

@@ -54,6 +54,7 @@ impl Entry {
             precondition: Precondition {
                 tree: before.dossier().map(|dossier| dossier.head),
                 phase: before.phase().map(|phase| phase.as_str().to_owned()),
+                project: None,
             },
             artifact: body.artifact(),
             environment: environment(program, pins, after),

@@ -65,6 +65,7 @@ pub enum RulesV1 {
     Repeats,
     Consent,
     Guarded,
+    Watched,
 }
 
 impl RulesV1 {
@@ -85,8 +86,15 @@ pub struct GatePinV1 {
     pub cost_micro_usd: MicroUsd,
     pub output_bytes: ByteCount,
     pub processes: u32,
+    #[serde(skip_serializing_if = "is_not", default)]
+    pub reports: bool,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hidden_check: Option<GateId>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_not(said: &bool) -> bool {
+    !said
 }
 
 /// The effective limits.
@@ -153,6 +161,7 @@ impl From<&Pins> for PinsV1 {
                 Rules::Repeats => RulesV1::Repeats,
                 Rules::Consent => RulesV1::Consent,
                 Rules::Guarded => RulesV1::Guarded,
+                Rules::Watched => RulesV1::Watched,
             },
         }
     }
@@ -197,6 +206,7 @@ impl PinsV1 {
                 RulesV1::Repeats => Rules::Repeats,
                 RulesV1::Consent => Rules::Consent,
                 RulesV1::Guarded => Rules::Guarded,
+                RulesV1::Watched => Rules::Watched,
             },
         }
     }
@@ -211,6 +221,7 @@ impl From<&GatePin> for GatePinV1 {
             cost_micro_usd: gate.cost,
             output_bytes: gate.output,
             processes: gate.processes,
+            reports: gate.reports,
             hidden_check: gate.hidden_check.clone(),
         }
     }
@@ -225,6 +236,7 @@ impl From<GatePinV1> for GatePin {
             cost: gate.cost_micro_usd,
             output: gate.output_bytes,
             processes: gate.processes,
+            reports: gate.reports,
             hidden_check: gate.hidden_check,
         }
     }

@@ -1,6 +1,8 @@
 use ambit_ids::{ApproverId, BlueprintId, CaseId, Digest, DocumentName, RevisionId, RunId, RunName};
 use serde::{Deserialize, Serialize};
 
+use crate::CredentialForm;
+
 /// What happens in a project, outside of any run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "body", rename_all_fields = "camelCase", deny_unknown_fields)]
@@ -12,6 +14,9 @@ pub enum ProjectBody {
         approver: ApproverId,
         /// The Ed25519 public key in hexadecimal digits.
         public_key: String,
+        /// How the credential was kept from the beginning. Records from before it was told do not say.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        credential: Option<CredentialForm>,
     },
     /// A document is known to the project. Its bytes are a blob. One name and version has one content for ever.
     #[serde(rename = "document.registered")]
@@ -44,6 +49,9 @@ pub enum ProjectBody {
         approver: ApproverId,
         /// The Ed25519 public key in hexadecimal digits.
         public_key: String,
+        /// How the credential was kept from the beginning. Records from before it was told do not say.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        credential: Option<CredentialForm>,
         /// Who says so.
         by: ApproverId,
         /// The Ed25519 signature of who says so, in hexadecimal digits.

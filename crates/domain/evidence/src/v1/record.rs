@@ -96,6 +96,9 @@ pub struct Precondition {
     /// The phase of the run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub phase: Option<String>,
+    /// The last record of the project that was known then, where what happened depends on the project as it was.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub project: Option<Digest>,
 }
 
 /// Where it happened, by digest of everything that it depended on.

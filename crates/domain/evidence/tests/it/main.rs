@@ -8,3 +8,5 @@ mod golden;
 mod redacted;
 mod samples;
 mod silenced;
+mod standing;
+mod watched;

@@ -44,8 +44,11 @@ pub(super) fn compare(layout: &str, document: &Document<'_>, with_manifest: bool
             if !places.contains(&place(&locked.origin)) && !locked.origin.is_empty() {
                 told.tell(FactKind::DependencyMoved, spot, "", &format!("{name} from {}", locked.origin));
             }
-            // The project's own packages come from nowhere and are held by nothing.
-            let is_own = locked.origin.is_empty() && locked.digests.is_empty();
+            // The project's own packages come from nowhere and are held by nothing; others may have their names.
+            let is_own = is_own(locked);
+            if is_own && before.is_some_and(|before| before.iter().any(self::is_own)) {
+                continue;
+            }
             let Some(old) = before.and_then(|before| {
                 before.iter().find(|old| !now.iter().any(|kept| kept.version == old.version))
             }) else {
@@ -61,6 +64,10 @@ pub(super) fn compare(layout: &str, document: &Document<'_>, with_manifest: bool
     }
 }
 
+fn is_own(locked: &Locked) -> bool {
+    locked.origin.is_empty() && locked.digests.is_empty()
+}
+
 /// Whether a later version came from the same place, held by a digest of its own.
 fn is_raised(old: &Locked, new: &Locked) -> bool {
     let numbers = |version: &str| -> Vec<u64> {
@@ -73,7 +80,10 @@ fn is_raised(old: &Locked, new: &Locked) -> bool {
 
 /// One version of a package, on both sides.
 fn versions_agree(name: &str, old: &Locked, new: &Locked, spot: Spot<'_>, told: &mut Told) {
-    let (was, is) = (place(&old.origin), place(&new.origin));
+    // The same host, and nobody in between.
+    let secured =
+        |place: String| place.strip_prefix("http://").map_or(place.clone(), |host| format!("https://{host}"));
+    let (was, is) = (secured(place(&old.origin)), place(&new.origin));
     if was != is && !old.origin.is_empty() && !new.origin.is_empty() {
         told.tell(
             FactKind::DependencyMoved,

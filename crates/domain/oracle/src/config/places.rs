@@ -28,9 +28,10 @@ fn shadowed<'a>(change: &FileChange<'a>, guard: &Guard, named: &[String]) -> Opt
     let parts: Vec<&str> = path.split('/').collect();
     let file = parts.last()?;
     let is_code = has_extension(file, &["py", "pyc", "pyd", "so"]);
+    let holds = |folder: &str| Some(guard.tests.contains(&format!("{folder}/test_a.py").parse().ok()?));
+    // A folder that is named as one of tests; where any folder may hold one, none is.
     let in_tests = parts.len() == 2
-        && (matches!(parts[0], "tests" | "test")
-            || guard.tests.contains(&format!("{}/test_a.py", parts[0]).parse().ok()?));
+        && (matches!(parts[0], "tests" | "test") || (holds(parts[0])? && !holds("any other folder")?));
     let module = match parts.as_slice() {
         [file] | ["src" | "lib", file] if is_code => file,
         [package, init] | ["src" | "lib", package, init] if init.starts_with("__init__.") && is_code => {
@@ -58,7 +59,12 @@ pub(super) fn shadows(changes: &[FileChange<'_>], guard: &Guard, told: &mut Told
         }
         let moved =
             changes.iter().any(|other| other.after.is_none() && other.path.file_name() == path.file_name());
-        if let Some(module) = shadowed(change, guard, &named).filter(|_| !moved) {
+        // A module that became a package is the same module.
+        let grew = |module: &str| {
+            let file = format!("{module}.py");
+            changes.iter().any(|other| other.after.is_none() && other.path.file_name() == file.as_bytes())
+        };
+        if let Some(module) = shadowed(change, guard, &named).filter(|module| !moved && !grew(module)) {
             told.tell(FactKind::ModuleShadowed, Spot::after(path, 0), module, "");
         }
         let in_modules = path.components().any(|part| part == b"node_modules");

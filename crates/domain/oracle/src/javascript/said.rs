@@ -273,6 +273,13 @@ impl<'t> Reader<'_, 't> {
             said.subject = self.text.normal(vacuous::plain(argument));
             return;
         }
+        if let Some((object, part)) = self.asked_for_a_part(inner) {
+            said.relation = Relation::Part;
+            said.subject = self.text.normal(object);
+            said.expected = vec![part];
+            said.by_name = "";
+            return;
+        }
         if inner.kind() != "binary_expression" {
             return;
         }
@@ -296,6 +303,17 @@ impl<'t> Reader<'_, 't> {
         said.subject = self.text.normal(left);
         said.expected = vec![right];
         said.by_name = "";
+    }
+
+    /// `x.includes(y)`: a thing that is asked whether it holds another.
+    fn asked_for_a_part(&self, node: Node<'t>) -> Option<(Node<'t>, Node<'t>)> {
+        let function = node.child_by_field_name("function").filter(|_| node.kind() == "call_expression")?;
+        let name = function.child_by_field_name("property").map(|name| self.text.of(name))?;
+        let object = function.child_by_field_name("object").filter(|_| name == "includes")?;
+        match arguments(node.child_by_field_name("arguments")?)[..] {
+            [part] => Some((object, part)),
+            _ => None,
+        }
     }
 
     /// What is expected, where it is one plain thing.

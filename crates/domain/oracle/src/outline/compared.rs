@@ -7,9 +7,10 @@ use ambit_policy::{Fact, FactKind, Side, Weakening};
 
 use super::check::{Check, Obstacle};
 use super::pairing::{self, Pairing, pair};
-use super::table::{Table, is_in_a_pattern};
+use super::table::{self, Table, is_in_a_pattern};
 use super::weaker::weaker;
 use super::{Case, Finding, Outline, Told, Unit};
+use crate::collection::Collection;
 
 /// The most facts that are told of one file. One is enough for any policy.
 const FACTS_PER_FILE: usize = 64;
@@ -39,8 +40,9 @@ struct Placed<'a> {
 }
 
 /// What became of the tests of these files. Tests and checks may move between them.
-pub(crate) fn compare(files: &[Sides<'_>]) -> Vec<Fact> {
+pub(crate) fn compare(files: &[Sides<'_>], collection: &Collection<'_>) -> Vec<Fact> {
     let mut comparison = Comparison {
+        collection,
         before: files.iter().flat_map(|file| placed(file.path, &file.before)).collect(),
         after: files.iter().flat_map(|file| placed(file.path, &file.after)).collect(),
         facts: Vec::new(),
@@ -57,6 +59,7 @@ fn placed<'a>(path: &'a RepoPath, outline: &'a Outline) -> impl Iterator<Item = 
 }
 
 struct Comparison<'a> {
+    collection: &'a Collection<'a>,
     before: Vec<Placed<'a>>,
     after: Vec<Placed<'a>>,
     facts: Vec<Fact>,
@@ -121,9 +124,14 @@ impl<'a> Comparison<'a> {
             |unit: &Unit| -> BTreeSet<String> { unit.checks.iter().map(Check::resolved_key).collect() };
         let words =
             |unit: &Unit| -> BTreeSet<String> { unit.checks.iter().flat_map(pairing::words).collect() };
-        self.match_alike(matched, free, keys, SAME_TEST, false);
-        self.match_alike(matched, free, words, SAME_WORDS, true);
-        self.match_alike(matched, free, |unit| unit.words.clone(), SAME_BODY, true);
+        let in_file = |before: Placed<'_>, after: Placed<'_>| before.path == after.path;
+        // Of one name, in another class.
+        let last = |placed: Placed<'_>| placed.unit.name.rsplit('.').next().map(str::to_owned);
+        let namesake = |before, after| in_file(before, after) && last(before) == last(after);
+        self.match_alike(matched, free, keys, SAME_TEST, |_, _| true);
+        self.match_alike(matched, free, words, SAME_TEST, namesake);
+        self.match_alike(matched, free, words, SAME_WORDS, in_file);
+        self.match_alike(matched, free, |unit| unit.words.clone(), SAME_BODY, in_file);
     }
 
     fn match_alike(
@@ -132,7 +140,7 @@ impl<'a> Comparison<'a> {
         free: &mut BTreeSet<usize>,
         of: impl Fn(&Unit) -> BTreeSet<String>,
         least: f64,
-        within_file: bool,
+        fits: impl Fn(Placed<'a>, Placed<'a>) -> bool,
     ) {
         let is_lost = |place: &usize| !matched.contains_key(place) && self.before[*place].unit.is_collected;
         let lost: Vec<usize> = (0..self.before.len()).filter(is_lost).collect();
@@ -146,7 +154,7 @@ impl<'a> Comparison<'a> {
             let (before, wanted) = (self.before[place], of(self.before[place].unit));
             for (other, held) in found.iter().filter(|(_, held)| !held.is_empty()) {
                 let score = pairing::likeness(&wanted, held);
-                if score >= least && (!within_file || before.path == self.after[*other].path) {
+                if score >= least && fits(before, self.after[*other]) {
                     scored.push((score, place, *other));
                 }
             }
@@ -178,7 +186,8 @@ impl<'a> Comparison<'a> {
     }
 
     fn unit(&mut self, before: Placed<'a>, after: Placed<'a>, pairing: &Pairing) {
-        if before.unit.is_collected && !after.unit.is_collected {
+        let has_left = before.path != after.path && self.collection.loses(before.path, after.path);
+        if before.unit.is_collected && (has_left || !after.unit.is_collected) {
             let (line, was, is) = (after.unit.line, &before.unit.shown, &after.unit.shown);
             self.tell(FactKind::TestUncollected, after.path, line, Side::After, was, is);
         }
@@ -260,6 +269,10 @@ impl<'a> Comparison<'a> {
         let mut gained: Vec<&Case> = gained;
         let mut left = Vec::new();
         for case in lost {
+            if let Some(place) = gained.iter().position(|other| table::is_same_row(case, other)) {
+                gained.remove(place);
+                continue;
+            }
             match gained.iter().position(|other| is_other_value_of(case, other)) {
                 Some(place) => {
                     let other = gained.remove(place);

@@ -4,8 +4,13 @@ use super::terms::{is_literal, top_level};
 
 /// Whether both say the same value.
 pub(super) fn is_same_value(before: &str, after: &str) -> bool {
+    is_same(before, after, 0)
+}
+
+fn is_same(before: &str, after: &str, depth: usize) -> bool {
     let (was, is) = (plain(before), plain(after));
     was == is
+        || is_same_in_parts(before, after, depth)
         || literal(before).is_some_and(|text| literal(after) == Some(text))
         || is_same_name(&was, &is)
         || formatted(before).is_some_and(|text| formatted(after) == Some(text))
@@ -26,8 +31,70 @@ fn plain(text: &str) -> String {
         "String::from",
     ];
     let text = kept.iter().fold(text.to_owned(), |text, form| text.replace(form, ""));
-    let text = ungrouped(&text.replace("br\"", "rb\""));
+    let text = ungrouped(&joined(&text.replace("br\"", "rb\"")));
     text.replace(['&', '(', ')', '*'], "").replace("[..]", "")
+}
+
+/// How deep tuples and lists are followed.
+const DEPTH: usize = 4;
+
+/// Whether both are tuples, or lists, of the same values.
+fn is_same_in_parts(before: &str, after: &str, depth: usize) -> bool {
+    let parts = |text: &'_ str, (open, close): (char, char)| -> Option<Vec<String>> {
+        let inside = text.strip_prefix(open)?.strip_suffix(close)?;
+        Some(top_level(inside, &[","]).into_iter().map(str::to_owned).collect())
+    };
+    let brackets = [('(', ')'), ('[', ']')];
+    depth < DEPTH
+        && brackets.into_iter().any(|pair| match (parts(before, pair), parts(after, pair)) {
+            (Some(one), Some(other)) => {
+                one.len() > 1
+                    && one.len() == other.len()
+                    && one.iter().zip(&other).all(|(one, other)| is_same(one, other, depth + 1))
+            }
+            _ => false,
+        })
+}
+
+/// The text with strings that stand one after another in one, and without the letter that says what all strings are.
+fn joined(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    // The letter before the string that is open, and before the one that was closed last.
+    let (mut open, mut closed): (Option<char>, Option<char>) = (None, None);
+    let prefix = |out: &str| out.chars().next_back().filter(|c| matches!(c, 'b' | 'f' | 'u' | 'r'));
+    while let Some(c) = chars.next() {
+        out.push(c);
+        if let Some(letter) = open {
+            match c {
+                '\\' => out.extend(chars.next()),
+                '"' => (open, closed) = (None, Some(letter)),
+                _ => {}
+            }
+        } else if c == '"' {
+            out.pop();
+            let mut letter = prefix(&out).filter(|_| {
+                !out.chars().rev().nth(1).is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '"'))
+                    || closed.is_some()
+            });
+            if letter == Some('u') {
+                out.pop();
+                letter = None;
+            }
+            let letter = letter.unwrap_or(' ');
+            if closed == Some(letter) {
+                // What lies between them is white space, and the letter again.
+                let end = out.rfind('"').unwrap_or(out.len());
+                out.truncate(end);
+            } else {
+                out.push('"');
+            }
+            (open, closed) = (Some(letter), None);
+        } else if !(c.is_whitespace() || matches!(c, 'b' | 'f' | 'u' | 'r')) {
+            closed = None;
+        }
+    }
+    out
 }
 
 /// The text with the digits of its numbers together.
@@ -154,6 +221,10 @@ mod tests {
             ("\"<%r, %s>\"%(a,b)", "f\"<{a!r}, {b!r}>\""),
             ("f\"Shop {version}\"", "f\"Shop {shop.version()}\""),
             ("br\"x\"", "rb\"x\""),
+            ("u\"a\"", "\"a\""),
+            ("(\"a\" \"b\")", "\"ab\""),
+            ("b\"a\" b\"b\"", "b\"ab\""),
+            ("(\"%s%s\"%(a,b),'',1)", "(f\"{a}{c.b}\",'',1)"),
         ] {
             assert!(is_same_value(one, other), "{one} {other}");
         }
@@ -166,6 +237,10 @@ mod tests {
             ("\"<{op} {bound}>\".format(op=v.op,bound=23)", "f\"<{v.op}>\""),
             ("f\"Shop {version}\"", "f\"Store {version}\""),
             ("f\"Shop {version}\"", "\"Shop 1\""),
+            ("b\"a\"", "\"a\""),
+            ("(\"a\",\"b\")", "\"ab\""),
+            ("(\"a\" \"b\")", "\"ac\""),
+            ("(\"%s%s\"%(a,b),'',1)", "(f\"{a}{c.b}\",'',2)"),
         ] {
             assert!(!is_same_value(one, other), "{one} {other}");
         }

@@ -39,16 +39,23 @@ impl<'a> Table<'a> {
     }
 }
 
+/// Whether two rows say the same values, each in its own spelling.
+pub(super) fn is_same_row(before: &Case, after: &Case) -> bool {
+    let (were, are) = (&before.cells, &after.cells);
+    were.len() == are.len() && were.iter().zip(are).all(|(was, is)| is_same_value(was, is))
+}
+
 /// Whether a text that was looked for in an error is now in the pattern that the error must match.
 pub(super) fn is_in_a_pattern(check: &Check, are: &[Check]) -> bool {
+    let names = [".value)", ".exception)", ".warning)", ".message)"];
     let of_error = check.relation == Relation::Shaped
         && !check.is_negated
-        && check.measure == "contains"
-        && check.subject.ends_with(".value)");
+        && matches!(check.measure.as_str(), "contains" | "startswith" | "endswith")
+        && names.iter().any(|name| check.subject.contains(name));
     let text = check.expected.trim_matches('"');
     let matches = |other: &Check| {
-        other.subject == "raises"
-            && other.expected.split_once(",match=").is_some_and(|(_, pattern)| pattern.contains(text))
+        matches!(other.subject.as_str(), "raises" | "warns")
+            && other.resolved.1.split_once(',').is_some_and(|(_, pattern)| pattern.contains(text))
     };
     of_error && !text.is_empty() && are.iter().any(matches)
 }

@@ -157,6 +157,11 @@ fn shape(before: &Check, after: &Check) -> Option<FactKind> {
         let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
         text.matches("..").count() + words.filter(|word| *word == "_").count()
     };
+    // Bytes that are decoded hold the same text.
+    let text = |text: &str| text.trim_start_matches(['b', 'u']).trim_matches('"').to_owned();
+    if before.measure == after.measure && was.contains('"') && text(was) == text(is) {
+        return None;
+    }
     let is_part = !is.is_empty() && was.trim_matches('"').contains(is.trim_matches('"'));
     if open(is) > open(was)
         || is == "_"

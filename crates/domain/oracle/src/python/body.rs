@@ -177,7 +177,8 @@ impl Reader<'_> {
             .named_children(&mut cursor)
             .filter(|child| matches!(child.kind(), "else_clause" | "elif_clause"))
             .collect();
-        let checks = |text: &str| ["assert", "fail(", "raise"].iter().any(|word| text.contains(word));
+        let words = ["assert", "fail(", "raise", "check_", "verify_", "validate_", "ensure_"];
+        let checks = |text: &str| words.iter().any(|word| text.contains(word));
         let has_other = others.iter().any(|other| checks(self.of(*other)));
         let before = walk.obstacles.len();
         if is_false || !has_other {

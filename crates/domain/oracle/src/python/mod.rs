@@ -14,7 +14,7 @@ use ambit_policy::FactKind;
 use tree_sitter::{Node, Tree};
 
 use crate::outline::{Bindings, Check, Obstacle, Outline, Relation, Told, Unit, squeezed};
-use crate::reading::{DEPTH, Reading};
+use crate::reading::{DEPTH, Next, Reading, each_node};
 use crate::tree::{Side, Sides};
 
 /// Functions that wait for what they are given.
@@ -36,6 +36,7 @@ pub(crate) fn outlines(trees: &Sides<'_>, is_test_file: bool) -> (Outline, Outli
     after.awaited = awaited;
     before.read();
     after.read();
+    after.functions.extend(trees.left_out.iter().cloned());
     tenancy::forget_what_went_with_its_function(&mut before.outline, &after.functions);
     (before.outline, after.outline)
 }
@@ -78,7 +79,7 @@ impl<'t> Reading<'t> for Reader<'t> {
 impl<'t> Reader<'t> {
     fn new(side: &'t Side<'t>, is_test_file: bool) -> Self {
         Self {
-            text: side.text,
+            text: &side.text,
             tree: &side.tree,
             is_test_file,
             outline: Outline::default(),
@@ -92,7 +93,10 @@ impl<'t> Reader<'t> {
 
     /// Collects what must be known of a file before its tests are read.
     fn learn(&mut self) {
-        self.names(self.tree.root_node(), 0);
+        each_node(self.tree.root_node(), |node, depth| {
+            self.name(node, depth);
+            Next::Within
+        });
     }
 
     fn read(&mut self) {
@@ -148,11 +152,8 @@ impl<'t> Reader<'t> {
         self.outline.findings.push(finding);
     }
 
-    /// Collects the names of functions, what is awaited, and what the module binds.
-    fn names(&mut self, node: Node<'_>, depth: u32) {
-        if depth > DEPTH {
-            return;
-        }
+    /// Collects the name of a function, what is awaited, what the module binds.
+    fn name(&mut self, node: Node<'_>, depth: u32) {
         match node.kind() {
             "function_definition" => {
                 self.functions.insert(self.field(node, "name").to_owned());
@@ -177,12 +178,9 @@ impl<'t> Reader<'t> {
                     self.mixins.extend(bases.map(str::to_owned));
                 }
             }
-            "assignment" if is_of_module(node) => self.bind_module(node),
+            // A statement of the module is one deep, what it says two.
+            "assignment" if depth == 2 && is_of_module(node) => self.bind_module(node),
             _ => {}
-        }
-        let mut cursor = node.walk();
-        for child in node.named_children(&mut cursor) {
-            self.names(child, depth + 1);
         }
     }
 
@@ -196,6 +194,9 @@ impl<'t> Reader<'t> {
         }
         match right.kind() {
             "integer" | "float" | "string" | "true" | "false" | "none" | "unary_operator" => {
+                self.constants.bind(self.of(left), &self.plain(right));
+            }
+            "concatenated_string" | "parenthesized_expression" if is_text(right) => {
                 self.constants.bind(self.of(left), &self.plain(right));
             }
             "list" | "tuple" => self.lists.push((self.of(left).to_owned(), right.byte_range())),
@@ -322,7 +323,7 @@ impl<'t> Reader<'t> {
         if is_async && !is_waited_for {
             unit.obstacles.push(self.obstacle(FactKind::TestNotAwaited, "async", node));
         }
-        if node.child_by_field_name("body").is_some_and(|body| yields(body, 0)) {
+        if node.child_by_field_name("body").is_some_and(yields) {
             unit.obstacles.push(self.obstacle(FactKind::AssertionUnreachable, "yield", node));
         }
     }
@@ -332,6 +333,14 @@ impl<'t> Reader<'t> {
 fn is_of_module(node: Node<'_>) -> bool {
     let statement = node.parent().filter(|parent| parent.kind() == "expression_statement");
     statement.and_then(|parent| parent.parent()).is_some_and(|parent| parent.kind() == "module")
+}
+
+/// Whether it is a string that is written in several pieces.
+fn is_text(node: Node<'_>) -> bool {
+    let inner = node.named_child(0);
+    node.kind() == "concatenated_string"
+        || (node.kind() == "parenthesized_expression"
+            && inner.is_some_and(|inner| matches!(inner.kind(), "string" | "concatenated_string")))
 }
 
 /// Where comments stand in a node, in their order.
@@ -347,13 +356,15 @@ fn comments(node: Node<'_>, depth: u32, found: &mut Vec<std::ops::Range<usize>>)
 }
 
 /// Whether a body yields, which makes its function a generator.
-fn yields(node: Node<'_>, depth: u32) -> bool {
-    if node.kind() == "yield" {
-        return true;
-    }
-    if depth > DEPTH || (depth > 0 && matches!(node.kind(), "function_definition" | "lambda")) {
-        return false;
-    }
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor).any(|child| yields(child, depth + 1))
+fn yields(body: Node<'_>) -> bool {
+    let mut found = false;
+    each_node(body, |node, depth| {
+        found |= node.kind() == "yield";
+        match node.kind() {
+            _ if found => Next::Stop,
+            "function_definition" | "lambda" if depth > 0 => Next::Past,
+            _ => Next::Within,
+        }
+    });
+    found
 }

@@ -65,7 +65,11 @@ impl Reader<'_> {
             check.is_negated = is_negated;
             Some(vec![check])
         };
-        let first = || call.child_by_field_name("arguments").and_then(|list| list.named_child(0));
+        let first = || {
+            let list = call.child_by_field_name("arguments")?;
+            let mut cursor = list.walk();
+            list.named_children(&mut cursor).find(|child| child.kind() != "comment")
+        };
         let at = |place: usize| arguments.get(place).map_or("", String::as_str);
         match method {
             "assertTrue" | "assert_" => Some(self.condition(first()?, false, 0)),

@@ -117,7 +117,7 @@ fn measured(language: &str, text: &str) -> (usize, Vec<String>, Vec<String>) {
 }
 
 /// How many of each language are missed today. Lower them, never raise them.
-const MISSED: [usize; 3] = [5, 4, 3];
+const MISSED: [usize; 3] = [4, 1, 0];
 
 // proves E-F05 E-F07
 #[test]

@@ -157,6 +157,29 @@ impl Tree {
         edit::rebuild(&self.root, changes).map(|root| Self { root: Arc::new(root) })
     }
 
+    /// This tree with every file of another laid over it. Where the two do not go together, the other wins: a file in the place
+    /// of a directory takes all of it away, and one below a file takes that away.
+    ///
+    /// # Errors
+    /// [`TreeError`] where a limit is passed.
+    pub fn under(&self, over: &Self) -> Result<Self, TreeError> {
+        let mut changes = BTreeMap::new();
+        for (path, file) in over.files() {
+            let mut above = path.parent();
+            while let Some(place) = above {
+                if self.get(&place).is_some() {
+                    changes.insert(place.clone(), None);
+                }
+                above = place.parent();
+            }
+            if self.place(&path) == Place::Directory {
+                changes.extend(self.files_under(&path).map(|(below, _)| (below, None)));
+            }
+            changes.insert(path, Some(*file));
+        }
+        self.with(&changes)
+    }
+
     /// What differs from this tree to `after`, sorted by path. The cost grows with what differs, not with the trees.
     #[must_use]
     pub fn diff(&self, after: &Self) -> Vec<Change> {

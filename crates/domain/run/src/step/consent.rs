@@ -62,6 +62,12 @@ pub(super) fn approver_revoked(draft: &mut Draft, approver: &ApproverId) -> Resu
     if draft.events.is_empty() { Err(Refusal::NotDue) } else { Ok(()) }
 }
 
+/// What the run works under is approved no more. The run itself goes on by it; nothing that was approved under it counts.
+pub(super) fn blueprint_withdrawn(draft: &mut Draft) -> Result<(), Refusal> {
+    void(draft, VoidReason::PolicyChanged, |_, _| true);
+    if draft.events.is_empty() { Err(Refusal::NotDue) } else { Ok(()) }
+}
+
 /// Whether the approval that a call was allowed for still counts at the moment at which it would be used.
 pub(super) fn still_counts(
     dossier: &Dossier,

@@ -14,7 +14,7 @@ use crate::denial::{Denial, DenialCode};
 use crate::event::{CallOutcome, Observation};
 use crate::gate_book::GateStatus;
 use crate::ledger::Amounts;
-use crate::pins::Rules;
+use crate::pins::{GatePin, Rules};
 use crate::state::Dossier;
 
 /// What follows from a call, and what its effect reserves.
@@ -315,13 +315,18 @@ fn reservation(dossier: &Dossier, call: &ToolCall) -> Amounts {
         ToolCall::RunNamedGate { gate_id, .. } => dossier.pins.gate(gate_id),
         _ => None,
     };
-    gate.map_or(Amounts { side_effects, ..Amounts::default() }, |pin| Amounts {
-        model_steps: 0,
-        cost: pin.cost,
-        output: pin.output,
-        side_effects,
-        processes: pin.processes,
+    gate.map_or(Amounts { side_effects, ..Amounts::default() }, |pin| {
+        let one =
+            Amounts { cost: pin.cost, output: pin.output, processes: pin.processes, ..Amounts::default() };
+        let base = if runs_on_base(dossier, pin) { one } else { Amounts::default() };
+        Amounts { side_effects, processes: pin.processes, ..one.and(&base) }
     })
+}
+
+/// Whether a gate is run on the base revision first, one after the other, for the tests that it has there.
+fn runs_on_base(dossier: &Dossier, pin: &GatePin) -> bool {
+    let base = dossier.pins.base.tree;
+    pin.reports && dossier.head != base && dossier.gates.base_tests(&pin.id, base).is_none()
 }
 
 fn limits(dossier: &Dossier, assessed: &AssessedCall, reserved: &Amounts, at: UnixMs) -> Result<(), Limit> {

@@ -41,6 +41,7 @@ pub fn step(state: &State, at: UnixMs, command: Command) -> Result<Vec<Event>, R
         Command::HiddenCheckFailed { gate, code } => observe::hidden_failed(&mut draft, &gate, code)?,
         Command::DecideApproval(decision) => observe::approval_decided(&mut draft, decision)?,
         Command::RevokeApprover { approver } => consent::approver_revoked(&mut draft, &approver)?,
+        Command::WithdrawBlueprint => consent::blueprint_withdrawn(&mut draft)?,
         Command::Cancel { by } => start::cancel(&mut draft, by),
         Command::Tick => start::tick(&mut draft)?,
         Command::Recover => start::recover(&mut draft),

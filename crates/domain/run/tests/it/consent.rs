@@ -4,7 +4,7 @@ use ambit_ids::{ProposalId, ReceiptId, RepoPath, UnixMs};
 use ambit_policy::{Capability, Fact, Verdict};
 use ambit_run::{
     APPROVAL_MS, ApprovalDecision, ApprovalVerdict, AssessedCall, CallOutcome, Command, DenialCode, Event,
-    HeldProposal, Inspection, Refusal, Rules, Stage, State, Uninspectable, VoidReason, proposal_id,
+    HeldProposal, Inspection, Refusal, Rules, Stage, State, Uninspectable, VoidReason, evolve, proposal_id,
 };
 
 use crate::world::{World, approval_call, decided, denied, digest, pins, sandbox};
@@ -88,10 +88,11 @@ fn allowed(world: &World, told: UnixMs) -> AssessedCall {
 // break crates/domain/run/src/step/consent.rs: `void(draft, VoidReason::LeaseReplaced, |_, _| true);` -> `void(draft, VoidReason::LeaseReplaced, |_, _| false);`
 // break crates/domain/run/src/step/consent.rs: `StopReason::CustomerCancelled => VoidReason::RunCancelled,` -> `StopReason::AgentStopped => VoidReason::RunCancelled,`
 // break crates/domain/run/src/step/consent.rs: `|receipt, _| receipt.approver == *approver` -> `|receipt, _| receipt.approver != *approver`
+// break crates/domain/run/src/step/consent.rs: `void(draft, VoidReason::PolicyChanged, |_, _| true);` -> `void(draft, VoidReason::PolicyChanged, |_, _| false);`
 #[test]
 fn whatever_a_receipt_was_given_for_ends_it_with_its_reason() {
     type Change = fn(&mut World) -> Vec<Event>;
-    let changes: [(VoidReason, Change); 6] = [
+    let changes: [(VoidReason, Change); 7] = [
         (VoidReason::BaseMoved, |world| world.patch("tree-other")),
         (VoidReason::LeaseReplaced, |world| {
             let incarnation = sandbox(1).incarnation;
@@ -108,6 +109,7 @@ fn whatever_a_receipt_was_given_for_ends_it_with_its_reason() {
             assert_eq!(world.tell(other), Err(Refusal::NotDue), "somebody else gave nothing");
             world.tell(Command::RevokeApprover { approver: "ada".parse().unwrap() }).unwrap()
         }),
+        (VoidReason::PolicyChanged, |world| world.tell(Command::WithdrawBlueprint).unwrap()),
     ];
     for (reason, change) in changes {
         let mut world = approved();
@@ -153,6 +155,34 @@ fn an_approval_that_ended_between_the_decision_and_the_intent_allows_nothing() {
     let events = world.call(decided(world.patch_call("tree-1"), NEEDS, facts()));
     assert!(held(&events).is_some(), "it is held back again");
     assert_eq!(denied(&world.call(call)), Some(DenialCode::ApprovalVoid));
+}
+
+/// A run keeps its policy, so nothing that is held back in it is of another one. A store in which it is must not help anybody.
+// proves E-H03
+// break crates/domain/run/src/step/consent.rs: `|receipt, dossier| receipt.policy != dossier.pins.policy);` -> `|_, _| false);`
+#[test]
+fn what_was_held_back_under_another_policy_is_approved_for_nothing() {
+    for (policy, consumes) in [(pins().policy, 1), (digest("another policy"), 0)] {
+        let mut world = World::planned(pins());
+        let before = world.state.clone();
+        let mut events = world.call(decided(world.patch_call("tree-1"), NEEDS, facts()));
+        let mut own = held(&events).unwrap();
+        own.policy = policy;
+        let id = proposal_id(own.digest().unwrap());
+        // The same events, as somebody would have to have written them.
+        for event in &mut events {
+            if let Event::CallDecided(decided) = event {
+                decided.outcome = CallOutcome::Held(Box::new(own.clone()));
+            }
+        }
+        world.state = events.iter().fold(before, evolve);
+        world.call(approval_call(&id, Capability::DependencyAdd));
+        let decision = decision(&world, "apr_000001");
+        world.tell(Command::DecideApproval(decision)).unwrap();
+        let events = world.call(allowed(&world, world.at));
+        let ended = if consumes == 1 { vec![] } else { vec![VoidReason::PolicyChanged] };
+        assert_eq!((consumed(&events), voided(&events)), (consumes, ended));
+    }
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! What takes a green away: objections, flaky gates, and checks that the agent's sandbox never saw.
 
 use ambit_gates::{BaseTests, Counts, Ending, GateTests, Objection, TestTally};
+use ambit_ids::{ByteCount, MicroUsd};
 use ambit_run::{
-    Acceptance, Command, DenialCode, Effect, Event, GateStatus, Observation, Phase, Pins, Refusal, Rules,
-    Stage, State, StopReason, acceptance, pending, step,
+    Acceptance, Command, DenialCode, Effect, Event, GateStatus, Limit, Observation, Phase, Pins, Refusal,
+    Rules, Stage, State, StopReason, acceptance, pending, step,
 };
 
 use crate::world::{World, denied, digest, gate, pins};
@@ -131,17 +132,73 @@ fn what_a_gate_reports_on_the_base_is_found_out_once() {
         world.observe(Observation::GateFinished(record));
         seen
     };
-    assert_eq!(ran(&mut world, 1, Some(GateTests { own: Some(tally(3)), base: None })), None);
+    assert_eq!(ran(&mut world, 1, Some(GateTests { own: Some(tally(3)), ..GateTests::default() })), None);
     let artifact = world.dossier().gates.records()[0].artifact;
     world.patch("tree-1");
     let known = Some(BaseTests { artifact, tests: Some(tally(3)) });
-    assert_eq!(ran(&mut world, 0, Some(GateTests { own: Some(tally(2)), base: known })), known);
+    assert_eq!(
+        ran(&mut world, 0, Some(GateTests { own: Some(tally(2)), base: known, base_output_bytes: None })),
+        known
+    );
 
     // Where it never ran on the base, the first execution beside another tree is remembered.
     let mut world = World::planned(pins());
     world.patch("tree-1");
     let beside = Some(BaseTests { artifact: digest("beside"), tests: Some(tally(5)) });
-    assert_eq!(ran(&mut world, 1, Some(GateTests { own: None, base: beside })), None);
+    assert_eq!(ran(&mut world, 1, Some(GateTests { base: beside, ..GateTests::default() })), None);
     world.patch("tree-2");
     assert_eq!(ran(&mut world, 0, None), beside);
+}
+
+// proves E-D07
+// break crates/domain/run/src/step/judge.rs: `let base = if runs_on_base(dossier, pin) { one } else { Amounts::default() };` -> `let base = Amounts::default();`
+// break crates/domain/run/src/evolve.rs: `let output = ByteCount::new(record.output.get().saturating_add(beside.get()));` -> `let output = record.output;`
+#[test]
+fn the_execution_on_the_base_is_reserved_and_charged_with_the_one_that_is_asked_for() {
+    let reporting = |rules, reports| {
+        let mut pins = Pins { rules, ..pins() };
+        pins.gates[0].cost = MicroUsd::new(7);
+        pins.gates[0].reports = reports;
+        pins
+    };
+    let base = |output| GateTests {
+        base: Some(BaseTests { artifact: digest("beside"), tests: None }),
+        base_output_bytes: output,
+        ..GateTests::default()
+    };
+    for (reports, executions) in [(true, 2), (false, 1)] {
+        let mut world = World::planned(reporting(Rules::NEWEST, reports));
+        world.patch("tree-1");
+        let before = *world.dossier().ledger.spent();
+        let ran = |world: &mut World, output| {
+            let call = world.gate_call("unit");
+            world.call(call);
+            let reserved = world.flight().reserved;
+            let mut record = world.record(Ending::Exited { code: 1 }, "a");
+            record.tests = reports.then(|| base(output));
+            world.observe(Observation::GateFinished(record));
+            reserved
+        };
+        let reserved = ran(&mut world, Some(ByteCount::new(40)));
+        assert_eq!((reserved.cost.get(), reserved.output.get()), (7 * executions, 1024 * executions));
+        assert_eq!((reserved.processes, reserved.side_effects), (1, 1), "one after the other, for one call");
+        let spent = *world.dossier().ledger.spent();
+        let output = if reports { 140 } else { 100 };
+        assert_eq!(spent.output.get() - before.output.get(), output);
+        // Once it is known it costs nothing again.
+        world.patch("tree-2");
+        assert_eq!(ran(&mut world, None).cost.get(), 7);
+    }
+    // On the base itself there is only one, and what does not fit twice is not begun.
+    let mut world = World::planned(reporting(Rules::NEWEST, true));
+    let call = world.gate_call("unit");
+    world.call(call);
+    assert_eq!(world.flight().reserved.cost.get(), 7);
+    let mut tight = reporting(Rules::NEWEST, true);
+    tight.limits.output = ByteCount::new(2 * 1024 - 1);
+    let mut world = World::planned(tight);
+    world.patch("tree-1");
+    let call = world.gate_call("unit");
+    world.call(call);
+    assert_eq!(world.state.stop_reason(), Some(&StopReason::BudgetExhausted(Limit::OutputBytes)));
 }

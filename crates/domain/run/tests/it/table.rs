@@ -110,6 +110,7 @@ fn command(kind: CommandKind, world: &World) -> Command {
         }
         CommandKind::DecideApproval => Command::DecideApproval(approval(world)),
         CommandKind::RevokeApprover => Command::RevokeApprover { approver: "ada".parse().unwrap() },
+        CommandKind::WithdrawBlueprint => Command::WithdrawBlueprint,
         CommandKind::Cancel => Command::Cancel { by: "c".to_owned() },
         CommandKind::Tick => Command::Tick,
         CommandKind::Recover => Command::Recover,
@@ -182,24 +183,29 @@ fn every_state_takes_exactly_the_commands_that_the_table_gives_it() {
 
 /// Pairs that the table lets through and that these runs refuse by content: nothing is due yet, a sandbox is held
 /// already, nothing is in flight, nobody has given a receipt.
-const EXPECTED: [(StateKind, CommandKind); 20] = [
+const EXPECTED: [(StateKind, CommandKind); 25] = [
     (StateKind::AwaitingSandbox, CommandKind::RevokeApprover),
+    (StateKind::AwaitingSandbox, CommandKind::WithdrawBlueprint),
     (StateKind::AwaitingSandbox, CommandKind::Tick),
     (StateKind::AwaitingAgent, CommandKind::SandboxAllocated),
     (StateKind::AwaitingAgent, CommandKind::SandboxRefused),
     (StateKind::AwaitingAgent, CommandKind::RevokeApprover),
+    (StateKind::AwaitingAgent, CommandKind::WithdrawBlueprint),
     (StateKind::AwaitingAgent, CommandKind::Tick),
     (StateKind::CallInFlight, CommandKind::SandboxAllocated),
     (StateKind::CallInFlight, CommandKind::SandboxRefused),
     (StateKind::CallInFlight, CommandKind::RevokeApprover),
+    (StateKind::CallInFlight, CommandKind::WithdrawBlueprint),
     (StateKind::CallInFlight, CommandKind::Tick),
     (StateKind::AwaitingApproval, CommandKind::SandboxAllocated),
     (StateKind::AwaitingApproval, CommandKind::SandboxRefused),
     (StateKind::AwaitingApproval, CommandKind::RevokeApprover),
+    (StateKind::AwaitingApproval, CommandKind::WithdrawBlueprint),
     (StateKind::AwaitingApproval, CommandKind::Tick),
     (StateKind::CheckingHidden, CommandKind::SandboxAllocated),
     (StateKind::CheckingHidden, CommandKind::SandboxRefused),
     (StateKind::CheckingHidden, CommandKind::RevokeApprover),
+    (StateKind::CheckingHidden, CommandKind::WithdrawBlueprint),
     (StateKind::CheckingHidden, CommandKind::Tick),
     (StateKind::Terminating, CommandKind::SandboxAllocated),
     (StateKind::Exporting, CommandKind::Observe),

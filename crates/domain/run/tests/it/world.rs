@@ -50,6 +50,7 @@ fn gate_pin(id: &str, case: &str) -> GatePin {
         cost: MicroUsd::ZERO,
         output: ByteCount::new(1 << 10),
         processes: 1,
+        reports: false,
         hidden_check: None,
     }
 }

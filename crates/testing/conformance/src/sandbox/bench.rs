@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use ambit_gates::Ending;
 use ambit_ids::{
-    ByteCount, Digest, DurationMs, EffectKey, ExecutionLimits, GateId, OrganizationId, ProjectId, RepoPath,
-    RunId, Scope, VolumeMount,
+    ByteCount, Digest, DurationMs, EffectKey, ExecutionLimits, GateId, OrganizationId, PathSet, ProjectId,
+    RepoPath, RunId, Scope, VolumeMount,
 };
 use ambit_ports::blobs::BlobStore as _;
 use ambit_ports::sandbox::{
@@ -110,7 +110,6 @@ impl Bench {
             run: RunId::new(format!("run_{run}")).unwrap(),
             image: self.image,
             limits: ROOMY,
-            redactor: Default::default(),
             fixtures: Vec::new(),
             volumes: Vec::new(),
             blobs: Arc::new(self.blobs.clone()),
@@ -168,8 +167,10 @@ impl Bench {
             environment: Vec::new(),
             workdir: None,
             limits: ROOMY,
+            redactor: Default::default(),
             volumes: Vec::new(),
             outputs: Vec::new(),
+            watched: PathSet::default(),
             tap: None,
         }
     }

@@ -40,6 +40,7 @@ pub mod outputs;
 pub mod stores;
 pub mod volumes;
 pub mod watching;
+pub mod written;
 
 pub use bench::{Bench, BenchVolumes, PROMPT, Staged};
 pub use blobs::MemoryBlobs;

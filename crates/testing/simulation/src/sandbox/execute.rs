@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::PoisonError;
 
 use ambit_gates::Ending;
-use ambit_ids::{ByteCount, DurationMs, UnixMs};
+use ambit_ids::{ByteCount, DurationMs, PathSet, RepoPath, UnixMs};
 use ambit_ports::AbortSignal;
 use ambit_ports::runtime::Clock as _;
 use ambit_ports::sandbox::{
     ExecutionObservation, ExportedOutput, Flow, NamedCommand, OutputRefusal, OutputStream, RefusedOutput,
-    SandboxError, SandboxLease, SandboxSpec,
+    SandboxError, SandboxLease, SandboxSpec, Written,
 };
 use bytes::Bytes;
 use tokio::sync::watch;
@@ -19,6 +19,14 @@ use super::{Outcome, SandboxFault, SimSandbox, another_life, wire, within};
 
 /// How much later than its limit the made-up success of a command comes.
 const LATE_MS: DurationMs = DurationMs::new(500);
+
+/// What a command is seen to have written at watched paths.
+fn written(watched: &PathSet, outcome: &Outcome) -> Option<Written> {
+    let files: Vec<RepoPath> = outcome.leaves.keys().filter_map(|path| path.parse().ok()).collect();
+    let files = files.into_iter().filter(|path| watched.contains(path)).collect();
+    let emptied = outcome.empties.iter().filter_map(|path| path.parse().ok()).collect();
+    (!watched.0.is_empty()).then_some(Written { watch: outcome.watch, files, emptied })
+}
 
 impl SimSandbox {
     /// Runs a command, with whatever goes wrong with it.
@@ -70,6 +78,7 @@ impl SimSandbox {
     ) -> Result<ExecutionObservation, SandboxError> {
         let spec = self.lived(|lives| lives.spec(lease))?;
         let limit = command.limits.output_bytes;
+        let written = written(&command.watched, outcome);
         let (outputs, refused_outputs) = self.left(&spec, &command, lease, outcome).await?;
         Ok(ExecutionObservation {
             incarnation: lease.incarnation.clone(),
@@ -85,6 +94,7 @@ impl SimSandbox {
             peak_memory_bytes: None,
             killed_processes: 0,
             signs: None,
+            written,
             protected: None,
         })
     }
@@ -173,6 +183,6 @@ fn cut(outcome: &Outcome, bytes: usize) -> Outcome {
         stdout: arrived.stdout,
         stderr: arrived.stderr,
         takes: outcome.takes,
-        leaves: outcome.leaves.clone(),
+        ..outcome.clone()
     }
 }

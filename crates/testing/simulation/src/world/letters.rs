@@ -47,18 +47,9 @@ impl World {
         approved: bool,
     ) -> SignedDecision {
         let verdict = if approved { ApprovalVerdict::Approved } else { ApprovalVerdict::Rejected };
-        let (approver, signature) = self
-            .projects()
+        self.projects()
             .sign_decision(&self.scope, proposal, digest, expected_sequence, verdict, &self.credential)
             .await
-            .unwrap();
-        SignedDecision {
-            proposal: proposal.clone(),
-            digest,
-            expected_sequence,
-            approved,
-            approver,
-            signature,
-        }
+            .unwrap()
     }
 }

@@ -148,15 +148,28 @@ impl Mounted {
             .any(|volume| fstatfs(volume).is_ok_and(|left| left.f_bavail == 0 || left.f_ffree == 0))
     }
 
-    /// Opens a file of the workspace for reading. No link is followed, whatever its place on the way, and nothing that
-    /// is not a file is waited for.
-    pub(crate) fn open(&self, path: &CStr) -> Result<OwnedFd, Errno> {
+    /// Opens what lies at a path of the workspace, or of the layer that holds what was written in it, for reading. An empty
+    /// path is the top. No link is followed, whatever its place on the way, and nothing that is not a file is waited for. A
+    /// copy of a tree has no such layer.
+    pub(crate) fn open(&self, written: bool, path: &CStr) -> Result<OwnedFd, Errno> {
+        let path = if path.is_empty() { c"." } else { path };
+        if !written {
+            return Self::open_below(&self.workspace, path);
+        }
+        if self.copied {
+            return Err(Errno::OPNOTSUPP);
+        }
+        let [upper, _] = LAYERS;
+        Self::open_below(&Self::open_below(&self.blank.upper, upper)?, path)
+    }
+
+    fn open_below(top: &OwnedFd, path: &CStr) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH
             | ResolveFlags::NO_SYMLINKS
             | ResolveFlags::NO_MAGICLINKS
             | ResolveFlags::NO_XDEV;
-        openat2(&self.workspace, path, flags, Mode::empty(), resolve)
+        openat2(top, path, flags, Mode::empty(), resolve)
     }
 
     /// Takes them away. Nothing of them remains once the last process that used them is gone.

@@ -123,8 +123,8 @@ impl<'a> Message<'a> for Request<'a> {
             Self::Stop => {
                 writer.u8(3);
             }
-            Self::Open(path) => {
-                writer.u8(4).c_str(path);
+            Self::Open { written, path } => {
+                writer.u8(4).u8(u8::from(*written)).c_str(path);
             }
             Self::Finish => {
                 writer.u8(5);
@@ -148,7 +148,7 @@ impl<'a> Message<'a> for Request<'a> {
             1 => Self::Prepare(Volumes::read(reader)?),
             2 => Self::Execute(Execute::read(reader)?),
             3 => Self::Stop,
-            4 => Self::Open(reader.c_str()?),
+            4 => Self::Open { written: reader.flag()?, path: reader.c_str()? },
             5 => Self::Finish,
             6 => Self::Bring { name: reader.c_str()?, path: reader.c_str()? },
             7 => Self::Tree(reader.array()?),

@@ -153,8 +153,13 @@ pub enum Request<'a> {
     Execute(Execute<'a>),
     /// Stop the command that runs.
     Stop,
-    /// Open a file of the workspace of the command that ended.
-    Open(&'a CStr),
+    /// Open what lies at a path of the workspace of the command that ended.
+    Open {
+        /// Whether only what the command wrote is looked at, in the layer that holds it.
+        written: bool,
+        /// The path; empty for the top.
+        path: &'a CStr,
+    },
     /// Take the volumes of the command that ended away.
     Finish,
     /// Answer with this number, once everything before it is done.

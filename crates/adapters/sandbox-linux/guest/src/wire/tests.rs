@@ -36,7 +36,8 @@ fn every_request_reads_back() {
         Request::Prepare(VOLUMES),
         Request::Execute(execute),
         Request::Stop,
-        Request::Open(c"out/report.txt"),
+        Request::Open { written: false, path: c"out/report.txt" },
+        Request::Open { written: true, path: c"" },
         Request::Finish,
         Request::Tree([b'a'; TREE_NAME_BYTES]),
         Request::Lay(SIZES),
@@ -97,7 +98,7 @@ fn every_response_reads_back() {
 #[test]
 fn a_path_with_a_second_end_is_no_message() {
     let mut buffer = [0; 64];
-    let len = Request::Open(c"ab").encode(&mut buffer).unwrap();
+    let len = Request::Open { written: false, path: c"ab" }.encode(&mut buffer).unwrap();
     buffer[len - 2] = 0;
     assert_eq!(Request::decode(&buffer[..len]), None);
 }

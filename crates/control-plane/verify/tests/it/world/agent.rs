@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use ambit_ids::{AgentId, Digest, MicroUsd};
 use ambit_ports::AbortSignal;
 use ambit_ports::agent::{Agent, AgentAnswer, AgentError, TurnOffer};
@@ -5,6 +7,7 @@ use ambit_redaction::Redactor;
 use ambit_run::AgentPin;
 use async_trait::async_trait;
 use serde_json::Value;
+use tokio::sync::Notify;
 
 pub(crate) type Line = Box<dyn Fn(&Value) -> String + Send + Sync>;
 
@@ -13,15 +16,22 @@ pub(crate) struct Script {
     id: AgentId,
     lines: Vec<Line>,
     falls_silent: bool,
+    waits: Option<(usize, Arc<Notify>)>,
 }
 
 impl Script {
     pub(crate) fn new(lines: Vec<Line>) -> Self {
-        Self { id: AgentId::new("script").unwrap(), lines, falls_silent: false }
+        Self { id: AgentId::new("script").unwrap(), lines, falls_silent: false, waits: None }
     }
 
     pub(crate) fn then_silence(mut self) -> Self {
         self.falls_silent = true;
+        self
+    }
+
+    /// Says the line at this position only once it is told to.
+    pub(crate) fn waiting_before(mut self, position: usize, told: &Arc<Notify>) -> Self {
+        self.waits = Some((position, told.clone()));
         self
     }
 
@@ -55,6 +65,9 @@ impl Agent for Script {
     async fn answer(&self, offer: TurnOffer, mut abort: AbortSignal) -> Result<AgentAnswer, AgentError> {
         let context: Value = serde_json::from_str(&offer.context).unwrap();
         let position = usize::try_from(context["proposals"].as_u64().unwrap()).unwrap();
+        if let Some((_, told)) = self.waits.as_ref().filter(|(before, _)| *before == position) {
+            told.notified().await;
+        }
         match self.lines.get(position) {
             Some(line) => {
                 let bytes = line(&context).into_bytes();

@@ -32,13 +32,15 @@ pub(crate) struct Runs {
     pub(crate) expired: RunId,
     /// Had only few turns.
     pub(crate) exhausted: RunId,
+    /// Let a test of its base go, and was not believed.
+    pub(crate) shrunk: RunId,
     /// The completed run of another tenant.
     pub(crate) foreign: RunId,
 }
 
 impl Runs {
     /// Every run of the project.
-    pub(crate) fn all(&self) -> [&RunId; 7] {
+    pub(crate) fn all(&self) -> [&RunId; 8] {
         [
             &self.completed,
             &self.second,
@@ -47,8 +49,20 @@ impl Runs {
             &self.troubled,
             &self.expired,
             &self.exhausted,
+            &self.shrunk,
         ]
     }
+}
+
+/// The runs of the world in which approvals end.
+#[derive(Clone, Debug)]
+pub(crate) struct Consents {
+    /// Used what bob approved.
+    pub(crate) used: RunId,
+    /// Bob was revoked before what he approved was used.
+    pub(crate) revoked: RunId,
+    /// The blueprint was withdrawn before what alice approved was used.
+    pub(crate) withdrawn: RunId,
 }
 
 struct World {
@@ -79,6 +93,24 @@ pub(crate) fn copy() -> (Site, Runs) {
     let directory = tempfile::tempdir().unwrap();
     copy_directory(&world.directory.path().join("site"), &directory.path().join("site"));
     (Site::open(directory), world.runs.clone())
+}
+
+/// A copy of the world in which approvals end.
+pub(crate) fn copy_of_consents() -> (Site, Consents) {
+    static CONSENTS: OnceLock<(TempDir, Consents)> = OnceLock::new();
+    let (made, consents) = CONSENTS.get_or_init(|| {
+        std::thread::spawn(|| {
+            let directory = tempfile::tempdir().unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let consents = runtime.block_on(stories::tell_consents(directory.path()));
+            (directory, consents)
+        })
+        .join()
+        .unwrap()
+    });
+    let directory = tempfile::tempdir().unwrap();
+    copy_directory(&made.path().join("site"), &directory.path().join("site"));
+    (Site::open(directory), consents.clone())
 }
 
 /// A head of the completed run that was genuine while it went on.

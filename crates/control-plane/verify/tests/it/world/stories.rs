@@ -20,14 +20,15 @@ use ambit_runtime_system::{LinuxProcesses, SystemEntropy, TimeOrderedIds};
 use ambit_sandboxes::Sandboxes;
 use ambit_store_sqlite::SqliteStore;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::Runs;
 use super::agent::{Line, Script};
 use super::clock::TestClock;
-use super::documents::{blueprint, catalog};
+use super::documents::{blueprint, catalog, hidden};
 use super::sandbox::{LookingSandbox, Trouble};
 use super::site::{BundledPolicies, open_at, scope};
+use super::{Consents, Runs};
 
 const PROGRAM: &str = "ambit/test";
 
@@ -59,6 +60,7 @@ pub(crate) async fn tell(path: &Path) -> (Runs, SignedHead) {
         troubled: plane.trouble().await,
         expired: plane.expire().await,
         exhausted: plane.exhaust().await,
+        shrunk: plane.shrink().await,
         foreign: {
             let other = Scope { organization: "other".parse().unwrap(), ..scope() };
             let plane = Plane::open(&site, other);
@@ -67,6 +69,31 @@ pub(crate) async fn tell(path: &Path) -> (Runs, SignedHead) {
         },
     };
     (runs, early_head)
+}
+
+/// Makes a world below `path` in which approvals end before they are used, beside one that is used.
+pub(crate) async fn tell_consents(path: &Path) -> Consents {
+    let site = path.join("site");
+    std::fs::create_dir(&site).unwrap();
+    let plane = Plane::open(&site, scope());
+    plane.found().await;
+    let (projects, own) = (&plane.projects, &plane.credential);
+    let (bob, name) = (ApproverCredential::generate(&SystemEntropy), "bob".parse().unwrap());
+    projects.add_approver(&plane.scope, &name, &bob.public_key(), bob.form(), own).await.unwrap();
+    let (blueprint, digest) = ("bp-1".parse().unwrap(), blueprint().digest().unwrap());
+    Consents {
+        used: plane.ask_and_use("rev-1", &bob, async || ()).await,
+        revoked: plane
+            .ask_and_use("rev-2", &bob, async || {
+                projects.revoke_approver(&plane.scope, &name, own).await.unwrap();
+            })
+            .await,
+        withdrawn: plane
+            .ask_and_use("rev-3", own, async || {
+                projects.withdraw(&plane.scope, &blueprint, digest, own).await.unwrap();
+            })
+            .await,
+    }
 }
 
 /// Tells whoever waits what happens to a run.
@@ -120,8 +147,11 @@ impl Plane {
     /// An approver, the documents, their approval, and the first revision.
     async fn found(&self) {
         let approver = "alice".parse().unwrap();
-        self.projects.register_approver(&self.scope, &approver, &self.credential.public_key()).await.unwrap();
+        let (key, form) = (self.credential.public_key(), self.credential.form());
+        self.projects.register_approver(&self.scope, &approver, &key, form).await.unwrap();
         self.projects.register(&self.scope, &catalog(), "alice").await.unwrap();
+        let (files, contents) = hidden();
+        Revisions::new(self.blobs.clone()).keep(&self.scope, &files, &contents).await.unwrap();
         self.projects.approve(&self.scope, &blueprint(), &self.credential).await.unwrap();
         let files = [
             ("requirements.txt", FileKind::File, "# nothing\n"),
@@ -186,31 +216,42 @@ impl Plane {
         (state.unwrap(), answer)
     }
 
+    /// Asks for a dependency, has it approved by somebody, and uses the approval after whatever happens meanwhile.
+    async fn ask_and_use(
+        &self,
+        revision: &'static str,
+        by: &ApproverCredential,
+        meanwhile: impl AsyncFnOnce(),
+    ) -> RunId {
+        let run = self.first().await;
+        let go = Arc::new(Notify::new());
+        let add = || patch_of(revision, "requirements.txt", "# nothing", "library==1.0");
+        let script = Script::new(vec![plan(), add(), ask(), add()]).waiting_before(3, &go);
+        self.drive_beside(&run, script, async |mut events| {
+            let asked = until(&mut events, |event| matches!(event, Event::ApprovalRequested { .. })).await;
+            self.approve_by(&run, &asked, by).await;
+            until(&mut events, |event| matches!(event, Event::ApprovalDecided { .. })).await;
+            meanwhile().await;
+            go.notify_one();
+        })
+        .await;
+        run.run
+    }
+
     async fn approve(&self, run: &RunRef, asked: &Event) {
+        self.approve_by(run, asked, &self.credential).await;
+    }
+
+    async fn approve_by(&self, run: &RunRef, asked: &Event, by: &ApproverCredential) {
         let Event::ApprovalRequested { proposal, digest, .. } = asked else { panic!("{asked:?}") };
         let state = self.orchestrator.state(run).await.unwrap();
         let ambit_run::State::Open(open) = state else { panic!("the run is not open") };
         let ambit_run::Stage::Approval { pending, .. } = open.stage else { panic!("nothing is asked") };
-        let (approver, signature) = self
+        let decision = self
             .projects
-            .sign_decision(
-                &self.scope,
-                proposal,
-                *digest,
-                pending.asked_at,
-                ApprovalVerdict::Approved,
-                &self.credential,
-            )
+            .sign_decision(&self.scope, proposal, *digest, pending.asked_at, ApprovalVerdict::Approved, by)
             .await
             .unwrap();
-        let decision = ambit_evidence::SignedDecision {
-            proposal: proposal.clone(),
-            digest: *digest,
-            expected_sequence: pending.asked_at,
-            approved: true,
-            approver,
-            signature,
-        };
         self.send(run, InboxCommand::Decide(decision)).await;
     }
 
@@ -382,6 +423,26 @@ impl Plane {
         assert_eq!(state.stop_reason().unwrap().code(), "budget");
         run.run
     }
+
+    /// The gate exits with 0 in the end, and one of the tests that it has on the base is gone.
+    async fn shrink(&self) -> RunId {
+        let run = self.first().await;
+        let gate = |key: &str| {
+            call("run_named_gate", json!({"revisionId": "rev-8", "gateId": "unit", "idempotencyKey": key}))
+        };
+        let script = Script::new(vec![
+            plan(),
+            patch_of("rev-8", "src/app.py", "done = False", "done = True"),
+            patch_at("rev-8", "src/app.py", 1, "name = 'app'", "title = 'app'"),
+            gate("k-1"),
+        ]);
+        let state = self.drive(&run, script).await;
+        assert_eq!(state.stop_reason().unwrap().code(), "agent-stopped");
+        let record = &state.dossier().unwrap().gates.records()[0];
+        let codes: Vec<&str> = record.objections.iter().map(ambit_gates::Objection::code).collect();
+        assert_eq!((record.ending.is_success(), codes), (true, vec!["GATE_TESTS_SHRANK"]));
+        run.run
+    }
 }
 
 fn say(text: &'static str) -> Line {
@@ -428,6 +489,21 @@ fn patch(
 
 fn patch_of(revision: &'static str, path: &'static str, before: &'static str, after: &'static str) -> Line {
     patch_with(revision, path, before, after, None)
+}
+
+/// A patch of one line at this place.
+fn patch_at(
+    revision: &'static str,
+    path: &'static str,
+    line: u32,
+    before: &'static str,
+    after: &'static str,
+) -> Line {
+    let text = format!("--- a/{path}\n+++ b/{path}\n@@ -{line} +{line} @@\n-{before}\n+{after}\n");
+    Box::new(move |context| {
+        let input = json!({"revisionId": revision, "expectedBaseSha": context["head"], "patch": text});
+        json!({"tool": "apply_project_patch", "input": input, "planStep": "s1"}).to_string()
+    })
 }
 
 /// A patch of one line, against whatever tree is current.
