@@ -8,7 +8,7 @@ fn in_place_of(rule: Rule, secret: &str) -> String {
     rule.mark() + &"\n".repeat(secret.matches('\n').count())
 }
 
-// proves E-T09
+// proves E-B05
 // break crates/domain/redaction/src/scan.rs: `return if run == rest.len() { ahead.ended() } else { Look::Nothing };` -> `return Look::Nothing;`
 #[test]
 fn a_secret_of_every_form_is_taken_out_and_what_stands_around_it_stays() {
