@@ -160,10 +160,11 @@ fn password(ahead: Ahead<'_>, before: u8) -> Look {
 
 /// Words that texts about passwords have in the place of one.
 fn stands_for_a_password(text: &[u8]) -> bool {
-    const WORDS: [&[u8]; 7] = [b"passw", b"secret", b"example", b"postgres", b"changeme", b"token", b"x-oauth"];
+    const WORDS: [&[u8]; 7] =
+        [b"passw", b"secret", b"example", b"postgres", b"changeme", b"token", b"x-oauth"];
     let first = text[0];
     text.iter().all(|byte| *byte == first)
-        || WORDS.iter().any(|word| {
-            text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
-        })
+        || WORDS
+            .iter()
+            .any(|word| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)))
 }

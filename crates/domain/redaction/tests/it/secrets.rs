@@ -10,7 +10,14 @@ fn a_secret_of_every_form_is_taken_out_and_what_stands_around_it_stays() {
     let redactor = Redactor::by_rules();
     let mut seen: Vec<Rule> = Vec::new();
     for (rule, before, secret, after) in secrets() {
-        for (left, right) in [("", ""), ("key: ", "\n"), ("a\n\t\"", "\"}"), ("\\n", " "), ("\u{1b}[32m", "\u{1b}[0m"), ("é", "é")] {
+        for (left, right) in [
+            ("", ""),
+            ("key: ", "\n"),
+            ("a\n\t\"", "\"}"),
+            ("\\n", " "),
+            ("\u{1b}[32m", "\u{1b}[0m"),
+            ("é", "é"),
+        ] {
             let text = format!("{left}{before}{secret}{after}{right}");
             let found = redactor.bytes(text.as_bytes());
             let expected = format!("{left}{before}{}{after}{right}", rule.mark());
@@ -23,10 +30,15 @@ fn a_secret_of_every_form_is_taken_out_and_what_stands_around_it_stays() {
             stream.push(&[byte], &mut piecewise);
         }
         stream.finish(&mut piecewise);
-        assert_eq!(String::from_utf8(piecewise).unwrap(), format!("{before}{}{after} ", rule.mark()), "byte by byte");
+        assert_eq!(
+            String::from_utf8(piecewise).unwrap(),
+            format!("{before}{}{after} ", rule.mark()),
+            "byte by byte"
+        );
         seen.push(rule);
     }
-    let missing: Vec<&Rule> = Rule::ALL.iter().filter(|rule| !seen.contains(rule) && **rule != Rule::Key).collect();
+    let missing: Vec<&Rule> =
+        Rule::ALL.iter().filter(|rule| !seen.contains(rule) && **rule != Rule::Key).collect();
     assert!(missing.is_empty(), "no sample of {missing:?}");
 }
 
@@ -42,7 +54,10 @@ fn secrets_that_touch_are_each_taken_out() {
 fn a_key_whose_end_is_missing_is_taken_out_as_far_as_it_goes() {
     let whole = pem("EC ", "\n");
     let (cut, _) = whole.split_once("\n-----END").unwrap();
-    let found = Redactor::by_rules().text(&format!("{cut}\n\nthe rest of a log, with words in it\n")).text.into_owned();
+    let found = Redactor::by_rules()
+        .text(&format!("{cut}\n\nthe rest of a log, with words in it\n"))
+        .text
+        .into_owned();
     assert_eq!(found, "[redacted:pem]\n\nthe rest of a log, with words in it\n");
     let endless = format!("{cut}\n{}", format!("{}\n", drawn(64)).repeat(400));
     let found = Redactor::by_rules().text(&endless).text.into_owned();
@@ -51,7 +66,11 @@ fn a_key_whose_end_is_missing_is_taken_out_as_far_as_it_goes() {
 
 #[test]
 fn the_rules_of_a_version_never_change() {
-    assert_eq!(rules_digest(), PINNED.parse::<Digest>().unwrap(), "another set of rules is another version beside this");
+    assert_eq!(
+        rules_digest(),
+        PINNED.parse::<Digest>().unwrap(),
+        "another set of rules is another version beside this"
+    );
 }
 
 const PINNED: &str = "sha256:52080af52960c17a5cd529659964559a6abbe0498657cf6b07844de2c48d2dbf";
