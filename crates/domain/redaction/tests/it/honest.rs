@@ -26,6 +26,7 @@ fn honest() -> Vec<String> {
         "-----BEGIN PRIVATE KEY-----\nYOUR KEY HERE\n-----END PRIVATE KEY-----",
         "postgres://user:password@localhost/db",
         "http://user:$PASSWORD@host/ http://a:{b}@host/ redis://:******@host",
+        "ssh://user:c0rrect-h0rse@git.example.com/package.git",
         "http://[::1]:8080/a@b http://host:8080/@scope/package http://localhost:3000",
         "git@github.com:ada/repo.git ssh://git@github.com/ada/repo.git",
         "npm_config_registry npm_lifecycle_event npm_package_config_port",

@@ -43,6 +43,8 @@ pub(crate) fn secrets() -> Vec<(Rule, String, String, String)> {
         token(Rule::Docker, "dckr_pat_", 27),
         token(Rule::Vault, "hvs.", 24),
         plain(Rule::DigitalOcean, format!("dop_v1_{}", "0123456789abcdef".repeat(4))),
+        plain(Rule::Ambit, format!("ambit-approver-1-{}", "0123456789abcdef".repeat(4))),
+        plain(Rule::Ambit, format!("ambit-approver-sealed-1-{}", drawn(160))),
         plain(Rule::Age, format!("AGE-SECRET-KEY-1{}", upper(58))),
         plain(Rule::Aws, format!("AKIA{}", upper(16))),
         plain(Rule::Aws, format!("ASIA{}", upper(16))),
@@ -77,6 +79,6 @@ pub(crate) fn secrets() -> Vec<(Rule, String, String, String)> {
         "",
     ));
     all.push(around(Rule::Url, "postgres://shop:", "c0rrect-h0rse".to_owned(), "@db.internal:5432/shop"));
-    all.push(around(Rule::Url, "https://:", "c0rrect%2Fh0rse".to_owned(), "@example.org/a?b"));
+    all.push(around(Rule::Url, "https://:", "c0rrect%2Fh0rse".to_owned(), "@shop.internal/a?b"));
     all
 }
