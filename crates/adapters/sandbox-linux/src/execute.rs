@@ -334,16 +334,12 @@ async fn observe(
     let (ending, breaches): (_, BTreeSet<ResourceLimit>) = facts.verdict();
     let counts = ended.and_then(|ended| ended.signs);
     let signs = counts.map(|counts| signs::of(counts, &facts, &breaches));
-    let Outputs { kept, refused } = match ended {
-        Some(_) => {
-            ambit_outputs::collect(sandbox, &command.outputs, &sandbox.lease.scope, &sandbox.blobs).await?
-        }
-        None => Outputs::unreadable(&command.outputs),
-    };
-    let written = match ended {
-        Some(_) => ambit_outputs::written(sandbox, &command.watched).await?,
-        None => None,
-    };
+    let (scope, blobs) = (&sandbox.lease.scope, &sandbox.blobs);
+    let (mut outputs, mut written) = (Outputs::unreadable(&command.outputs), None);
+    if ended.is_some() {
+        outputs = ambit_outputs::collect(sandbox, &command.outputs, scope, blobs).await?;
+        written = ambit_outputs::written(sandbox, &command.watched).await?;
+    }
     let (stdout, stderr) = tokio::try_join!(stdout.capture.finish(), stderr.capture.finish())?;
     let wall = ended.map_or(started.elapsed(), |ended| Duration::from_micros(ended.wall_us));
     let millis =
@@ -355,8 +351,8 @@ async fn observe(
         breaches,
         stdout,
         stderr,
-        outputs: kept,
-        refused_outputs: refused,
+        outputs: outputs.kept,
+        refused_outputs: outputs.refused,
         duration_ms: millis(wall),
         cpu_ms: cpu_us.map(|cpu_us| DurationMs::new(cpu_us / 1000)),
         peak_memory_bytes: after.peak_memory_bytes.map(ByteCount::new),
