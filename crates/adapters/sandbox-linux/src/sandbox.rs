@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ambit_control_groups::{Gauges, GroupLimits, Usage};
+use ambit_control_groups::Gauges;
 use ambit_ids::{BackendId, ByteCount, Digest, ExecutionLimits, LeaseId, VolumeMount};
 use ambit_ports::blobs::BlobStore;
 use ambit_ports::sandbox::{
@@ -19,9 +19,7 @@ use crate::home::Home;
 use crate::pool::Beginning;
 use crate::slot::{Prepared, Slot};
 use crate::trees::{Held, Trees};
-
-/// How many hints are given without their answers being read: far fewer than a socket holds.
-const HINTS: u32 = 16;
+use crate::turn::Turn;
 
 /// A live sandbox.
 pub(crate) struct Sandbox {
@@ -64,19 +62,6 @@ impl Brought {
     fn name(&self, tree: Digest) -> Digest {
         if self.held.is_some() { self.batch } else { tree }
     }
-}
-
-/// Whose turn it is, and in what state the last one left the guest.
-#[derive(Default)]
-pub(crate) struct Turn {
-    /// The guest was asked to take the volumes of the last command away, and did not answer yet.
-    finishing: bool,
-    /// How many answers to hints nobody read yet.
-    hinted: u32,
-    /// The limits that the control group has.
-    pub(crate) applied: Option<GroupLimits>,
-    /// What the control group counted up to the end of the last command.
-    pub(crate) counted: Option<Usage>,
 }
 
 /// What a sandbox is made of, beside its slot.
@@ -136,7 +121,7 @@ impl Sandbox {
             enforced,
             gauges: Gauges::open(&guest.group),
             guest,
-            turn: tokio::sync::Mutex::new(Turn { applied: Some(applied), ..Turn::default() }),
+            turn: tokio::sync::Mutex::new(Turn::of(applied)),
             shared,
             trees: Mutex::default(),
             foreseen: Mutex::new(tree),
@@ -171,7 +156,13 @@ impl Sandbox {
 
     async fn proven(&self, wanted: u64) -> Result<(), SandboxError> {
         match self.guest.receive().await {
-            Ok((Response::Proven { nonce }, _)) if nonce == wanted => Ok(()),
+            Ok((Response::Proven { nonce }, [door, ..])) if nonce == wanted => {
+                let foreseen = self.foreseen.lock().unwrap_or_else(PoisonError::into_inner);
+                if let (Some(prepared), Some(door), Ok(mut turn)) = (&*foreseen, door, self.turn.try_lock()) {
+                    turn.stands_ready(prepared.volumes, door);
+                }
+                Ok(())
+            }
             _ => Err(SandboxError::Gone(self.lease.lease.clone())),
         }
     }
@@ -329,9 +320,8 @@ impl Sandbox {
     /// does, and only that reads the answer: of many hints without a command the last are not given.
     pub(crate) async fn hint(&self, volumes: Volumes) {
         if let Ok(mut turn) = self.turn.try_lock()
-            && turn.hinted < HINTS
+            && turn.may_hint(volumes)
         {
-            turn.hinted += 1;
             let _ = self.guest.send(&Request::Prepare(volumes), 0, &[]).await;
         }
     }
@@ -340,7 +330,9 @@ impl Sandbox {
     pub(crate) async fn copies(&self, tree: Digest) -> io::Result<bool> {
         let mut turn = self.turn.lock().await;
         self.settled(&mut turn).await?;
-        self.guest.send(&Request::Prepare(self.volumes(tree, &self.limits, 0)), 0, &[]).await?;
+        let volumes = self.volumes(tree, &self.limits, 0);
+        turn.forget_the_door(volumes);
+        self.guest.send(&Request::Prepare(volumes), 0, &[]).await?;
         self.guest
             .receive_until(|response, _| match response {
                 Response::Prepared { copied } => Some(copied),
@@ -352,8 +344,7 @@ impl Sandbox {
     /// Asks the guest to take the volumes of a command away, and then to prepare the next: most likely the same again.
     pub(crate) async fn settle(&self, turn: &mut Turn, volumes: Volumes) {
         turn.finishing = self.guest.send(&Request::Finish, 0, &[]).await.is_ok();
-        // The end of the command came after the answers to all hints before it.
-        turn.hinted = 1;
+        turn.begin_anew(volumes);
         let _ = self.guest.send(&Request::Prepare(volumes), 0, &[]).await;
     }
 

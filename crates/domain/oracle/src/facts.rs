@@ -4,6 +4,7 @@ use ambit_ids::RepoPath;
 use ambit_policy::Fact;
 
 use crate::change::{FileChange, Guard, Unreadable, text};
+use crate::collection::Collection;
 use crate::config;
 use crate::dependencies::additions;
 use crate::directive::{self, Directives};
@@ -64,7 +65,9 @@ pub fn facts(changes: &[FileChange<'_>], guard: &Guard) -> Vec<Fact> {
     facts.extend(markers.added());
     facts.extend(directives.told());
     facts.extend(trees.facts());
-    facts.extend(compare(&outlines));
+    let collection = Collection::of(changes);
+    facts.extend(compare(&outlines, &collection));
+    facts.extend(collection.moved(guard));
     facts.extend(dependencies(changes, guard));
     facts.extend(config::facts(changes, guard));
     facts.sort();

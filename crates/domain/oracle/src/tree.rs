@@ -41,6 +41,8 @@ pub(crate) struct Sides<'t> {
     pub(crate) after: Side<'t>,
     /// Functions that both sides have and that are left out of them.
     pub(crate) left_out: BTreeSet<String>,
+    /// Whether nothing in the side after is illegible for certain.
+    is_plain: bool,
 }
 
 impl<'t> Side<'t> {
@@ -65,7 +67,12 @@ impl<'t> Sides<'t> {
         let narrowed = narrowed(language, (before, &after.text), &after.tree, is_test);
         match narrowed.and_then(|narrowed| Self::without_the_same(grammar, narrowed)) {
             Some(sides) => Ok(sides),
-            None => Ok(Self { before: Side::of(grammar, before)?, after, left_out: BTreeSet::new() }),
+            None => Ok(Self {
+                before: Side::of(grammar, before)?,
+                after,
+                left_out: BTreeSet::new(),
+                is_plain: false,
+            }),
         }
     }
 
@@ -73,7 +80,7 @@ impl<'t> Sides<'t> {
     #[cfg(test)]
     pub(crate) fn whole(grammar: &Grammar, before: &'t str, after: &'t str) -> Result<Self, Unreadable> {
         let (before, after) = (Side::of(grammar, before)?, Side::of(grammar, after)?);
-        Ok(Self { before, after, left_out: BTreeSet::new() })
+        Ok(Self { before, after, left_out: BTreeSet::new(), is_plain: false })
     }
 
     /// Both sides without what is the same. `None` where that would be read in another way than the whole is.
@@ -88,6 +95,7 @@ impl<'t> Sides<'t> {
             before: side(narrowed.before.text, before),
             after: side(narrowed.after.text, after),
             left_out: narrowed.functions,
+            is_plain: true,
         })
     }
 
@@ -97,6 +105,9 @@ impl<'t> Sides<'t> {
     /// # Errors
     /// [`Unreadable`] where it does.
     pub(crate) fn legible(&self) -> Result<(), Unreadable> {
+        if self.is_plain {
+            return Ok(());
+        }
         let after = measured(&self.after.tree);
         if after.errors == 0 && after.depth <= DEPTH {
             return Ok(());
@@ -120,8 +131,16 @@ pub(crate) fn grammar(path: &RepoPath, language: Language) -> Option<Grammar> {
     }
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How long each text was that this thread has parsed.
+    pub(crate) static PARSED: std::cell::RefCell<Vec<usize>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
 /// The tree of a text. `None` where the parser would be kept busy for longer than its length allows.
 pub(crate) fn parsed(grammar: &Grammar, text: &str) -> Option<Tree> {
+    #[cfg(test)]
+    PARSED.with_borrow_mut(|parsed| parsed.push(text.len()));
     let mut parser = Parser::new();
     parser.set_language(grammar).ok()?;
     let (mut rounds, most) = (0_usize, ROUNDS + text.len() / BYTES_PER_ROUND);

@@ -6,9 +6,7 @@ use ambit_evidence::leaf_hash;
 use ambit_evidence::v1::{
     Actor, ActorKind, Body, Environment, Precondition, ProjectBody, Record, RunBody, Version,
 };
-use ambit_gates::{
-    BaseTests, Counts, Ending, GateTests, NotStarted, Objection, ReportProblem, ResourceLimit, TestTally,
-};
+use ambit_gates::{Ending, NotStarted, ResourceLimit};
 use ambit_ids::{
     ByteCount, Digest, DurationMs, MicroUsd, PathPattern, PathSet, RepoPath, RevisionId, UnixMs,
 };
@@ -22,8 +20,8 @@ use ambit_run::{
     Rules, SandboxHeld, StopReason, ToolCall, VoidReason,
 };
 
-use crate::silenced;
-use crate::watched::watched_events;
+use crate::watched::{guarded_events, watched_events};
+use crate::{redacted, silenced};
 
 pub(crate) fn digest(text: &str) -> Digest {
     Digest::of(text.as_bytes())
@@ -100,6 +98,7 @@ pub(crate) fn gate_record(ending: Ending) -> GateRecord {
         fingerprint: (!ending.is_success()).then(|| digest("fingerprint")),
         artifact: digest("artifact"),
         output: ByteCount::new(120),
+        redactions: None,
         duration: DurationMs::new(48),
         objections: Vec::new(),
         tests: None,
@@ -249,9 +248,10 @@ fn observations() -> Vec<Event> {
             sha256: digest("content"),
             bytes: ByteCount::new(900),
             truncated: false,
+            redactions: None,
         },
         Observation::FilesListed { count: 12, truncated: false },
-        Observation::TextFound { count: 3, truncated: true },
+        Observation::TextFound { count: 3, truncated: true, redactions: None },
         Observation::PatchApplied(patch()),
         Observation::GateFinished(gate_record(Ending::Exited { code: 0 })),
         Observation::GateFinished(gate_record(Ending::Signalled { signal: 11 })),
@@ -332,55 +332,17 @@ fn approval_decided(verdict: ApprovalVerdict) -> Event {
     }
 }
 
-/// What came with the rules under which a gate is guarded. A chain of its own, behind the others.
-fn guarded_events() -> Vec<Event> {
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
-    let tally =
-        |passed| TestTally { counts: Counts { passed, failed: 0, skipped: 1 }, report: digest("report") };
-    let exited = || gate_record(Ending::Exited { code: 0 });
-    let base = BaseTests { artifact: digest("base artifact"), tests: Some(tally(4)) };
-    let objections = vec![
-        Objection::ProtectedFileChanged { files: vec![path("tests/test_order.py")], more: 2 },
-        Objection::ReportMissing,
-        Objection::ReportUnreadable { problem: ReportProblem::Contradiction },
-        Objection::NoTests,
-        Objection::ReportShowsFailure { tests: names(&["test_order::total"]), more: 0 },
-        Objection::TestsShrank { tests: names(&["test_order::total"]), more: 0 },
-        Objection::TestsSkipped { tests: names(&["test_order::total"]), more: 1 },
-    ];
-    let seen = [
-        GateRecord {
-            tests: Some(GateTests { own: Some(tally(3)), base: Some(base), base_output_bytes: None }),
-            objections,
-            ..exited()
-        },
-        GateRecord {
-            tests: Some(GateTests {
-                own: None,
-                base: Some(BaseTests { tests: None, ..base }),
-                base_output_bytes: None,
-            }),
-            ..exited()
-        },
-    ];
-    let mut events = vec![
-        Event::Admitted {
-            pins: Box::new(Pins { rules: Rules::Guarded, ..pins() }),
-            at: UnixMs::new(1_795_996_799_999),
-        },
-        Event::SandboxRetired { incarnation: "inc_000001".parse().unwrap() },
-    ];
-    events.extend(
-        seen.into_iter()
-            .map(|record| Event::CallObserved { turn: 3, observation: Observation::GateFinished(record) }),
-    );
-    events
-}
-
 /// One event of every kind.
 pub(crate) fn events() -> Vec<Event> {
-    [first_events(), guarded_events(), silenced::events(), watched_events(), crate::standing::events()]
-        .concat()
+    [
+        first_events(),
+        guarded_events(),
+        silenced::events(),
+        watched_events(),
+        redacted::events(),
+        crate::standing::events(),
+    ]
+    .concat()
 }
 
 fn first_events() -> Vec<Event> {
@@ -538,6 +500,7 @@ pub(crate) fn records() -> Vec<Record> {
         of_run(guarded_events()),
         of_run(silenced::events()),
         of_run(watched_events()),
+        of_run(redacted::events()),
     ]
     .into_iter()
     .flat_map(|stream| {

@@ -1,13 +1,14 @@
-use ambit_ids::RepoPath;
+use ambit_ids::{PathPattern, PathSet, RepoPath};
 use ambit_policy::Fact;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::file::{File, Kind};
+use crate::change::{FileChange, Guard};
 use crate::facts::outlines;
 use crate::outline::compare;
 use crate::source::Language;
-use crate::tree::{Sides, grammar};
+use crate::tree::{PARSED, Sides, grammar};
 
 const PYTHON: &str = include_str!("../../examples/cost/python.txt");
 const RUST: &str = include_str!("../../examples/cost/rust.txt");
@@ -153,12 +154,11 @@ fn start_of(text: &str, lines: usize, tail: &str) -> String {
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        cases: std::env::var("CASES").map_or(24, |cases| cases.parse().unwrap()),
+        cases: std::env::var("CASES").map_or(6, |cases| cases.parse().unwrap()),
         ..ProptestConfig::default()
     })]
 
     // proves E-F05
-    // break crates/domain/oracle/src/narrow/names.rs: `words(text).any(is_concerned)` -> `false`
     #[test]
     fn what_is_left_out_changes_no_fact(
         edits in prop::collection::vec(edit(), 1..5),
@@ -178,6 +178,18 @@ proptest! {
     }
 }
 
+// proves E-F05
+// break crates/domain/oracle/src/narrow/names.rs: `words(text).any(is_concerned)` -> `false`
+#[test]
+fn a_test_that_names_a_constant_that_changed_is_read() {
+    let before = start_of(&File::of(PYTHON, Kind::Test).before, 160, "");
+    let after = before.replace("TOLERANCE = 0.001", "TOLERANCE = 1000");
+    let path: RepoPath = "tests/test_ledger.py".parse().unwrap();
+    let (narrow, _, is_narrowed) = told(&path, (&before, &after), true, false);
+    assert!(is_narrowed && !narrow.is_empty(), "{narrow:?}");
+    assert_eq!(narrow, told(&path, (&before, &after), true, true).0);
+}
+
 #[test]
 fn most_of_a_large_file_is_left_out() {
     for (path, templates, kind) in FILES {
@@ -188,5 +200,35 @@ fn most_of_a_large_file_is_left_out() {
         let (whole, ..) = told(&path, sides, kind == Kind::Test, true);
         assert!(is_narrowed, "{path}");
         assert_eq!(narrow, whole, "{path}");
+    }
+}
+
+/// How long the texts are that are parsed for the facts of a patch.
+fn parsed(path: &str, before: &str, after: &str) -> Vec<usize> {
+    let path: RepoPath = path.parse().unwrap();
+    let tests = PathSet(vec![PathPattern::new("**/*est*").unwrap(), PathPattern::new("tests/**").unwrap()]);
+    let guard = Guard { tests, ..Guard::default() };
+    let change = FileChange { path: &path, before: Some(before.as_bytes()), after: Some(after.as_bytes()) };
+    PARSED.take();
+    let _ = crate::facts(&[change], &guard);
+    PARSED.take()
+}
+
+// break crates/domain/oracle/src/narrow/mod.rs: `bytes * WORTH_IT.1 < after.len() * WORTH_IT.0` -> `true`
+#[test]
+fn each_side_is_parsed_once_and_of_a_large_file_little_more_than_what_changed() {
+    for (path, templates, kind) in FILES {
+        let file = File::of(templates, kind);
+        let lengths = parsed(path, &file.before, &file.after);
+        assert_eq!(lengths.first(), Some(&file.after.len()), "{path}: {lengths:?}");
+        assert_eq!(lengths.len(), 3, "{path}: {lengths:?}");
+        assert!(lengths.iter().sum::<usize>() < file.after.len() * 11 / 5, "{path}: {lengths:?}");
+        // Where all has changed there is nothing to leave out.
+        let other = file.before.replace(['1', '2', '3', '4', '5', '6', '7', '8', '9'], "0").replace('e', "o");
+        assert_eq!(parsed(path, &other, &file.after).len(), 2, "{path}");
+    }
+    for path in ["tests/basket.test.js", "src/basket.js"] {
+        let file = File::of(include_str!("../../examples/cost/javascript.txt"), Kind::Test);
+        assert_eq!(parsed(path, &file.before, &file.after), [file.before.len(), file.after.len()]);
     }
 }

@@ -14,7 +14,7 @@ use ambit_policy::FactKind;
 use tree_sitter::{Node, Tree};
 
 use crate::outline::{Bindings, Check, Obstacle, Outline, Relation, Told, Unit, squeezed};
-use crate::reading::{DEPTH, Reading};
+use crate::reading::{DEPTH, Next, Reading, each_node};
 use crate::tree::{Side, Sides};
 
 /// Functions that wait for what they are given.
@@ -93,7 +93,10 @@ impl<'t> Reader<'t> {
 
     /// Collects what must be known of a file before its tests are read.
     fn learn(&mut self) {
-        self.names(self.tree.root_node(), 0);
+        each_node(self.tree.root_node(), |node, depth| {
+            self.name(node, depth);
+            Next::Within
+        });
     }
 
     fn read(&mut self) {
@@ -149,11 +152,8 @@ impl<'t> Reader<'t> {
         self.outline.findings.push(finding);
     }
 
-    /// Collects the names of functions, what is awaited, and what the module binds.
-    fn names(&mut self, node: Node<'_>, depth: u32) {
-        if depth > DEPTH {
-            return;
-        }
+    /// Collects the name of a function, what is awaited, what the module binds.
+    fn name(&mut self, node: Node<'_>, depth: u32) {
         match node.kind() {
             "function_definition" => {
                 self.functions.insert(self.field(node, "name").to_owned());
@@ -178,12 +178,9 @@ impl<'t> Reader<'t> {
                     self.mixins.extend(bases.map(str::to_owned));
                 }
             }
-            "assignment" if is_of_module(node) => self.bind_module(node),
+            // A statement of the module is one deep, what it says two.
+            "assignment" if depth == 2 && is_of_module(node) => self.bind_module(node),
             _ => {}
-        }
-        let mut cursor = node.walk();
-        for child in node.named_children(&mut cursor) {
-            self.names(child, depth + 1);
         }
     }
 
@@ -326,7 +323,7 @@ impl<'t> Reader<'t> {
         if is_async && !is_waited_for {
             unit.obstacles.push(self.obstacle(FactKind::TestNotAwaited, "async", node));
         }
-        if node.child_by_field_name("body").is_some_and(|body| yields(body, 0)) {
+        if node.child_by_field_name("body").is_some_and(yields) {
             unit.obstacles.push(self.obstacle(FactKind::AssertionUnreachable, "yield", node));
         }
     }
@@ -359,13 +356,15 @@ fn comments(node: Node<'_>, depth: u32, found: &mut Vec<std::ops::Range<usize>>)
 }
 
 /// Whether a body yields, which makes its function a generator.
-fn yields(node: Node<'_>, depth: u32) -> bool {
-    if node.kind() == "yield" {
-        return true;
-    }
-    if depth > DEPTH || (depth > 0 && matches!(node.kind(), "function_definition" | "lambda")) {
-        return false;
-    }
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor).any(|child| yields(child, depth + 1))
+fn yields(body: Node<'_>) -> bool {
+    let mut found = false;
+    each_node(body, |node, depth| {
+        found |= node.kind() == "yield";
+        match node.kind() {
+            _ if found => Next::Stop,
+            "function_definition" | "lambda" if depth > 0 => Next::Past,
+            _ => Next::Within,
+        }
+    });
+    found
 }

@@ -19,6 +19,7 @@ mod javascript;
 mod legible;
 mod manifests;
 mod markers;
+mod moved;
 mod own_weakenings;
 mod paths;
 mod python;
