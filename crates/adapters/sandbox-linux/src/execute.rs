@@ -66,13 +66,12 @@ pub(crate) async fn execute(
 
     let mut unfinished = Unfinished(Some(sandbox));
     let (stdout, stderr) = handover.start(sandbox, &mut turn, volumes, &limits).await?;
-    let capture =
-        |stream| Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone()).tapped(command, stream);
+    let tapped = |stream| capture(sandbox, command).tapped(command, stream);
     let mut running = Running {
         sandbox,
         limits: &limits,
-        stdout: Stream::new(stdout, capture(OutputStream::Stdout))?,
-        stderr: Stream::new(stderr, capture(OutputStream::Stderr))?,
+        stdout: Stream::new(stdout, tapped(OutputStream::Stdout))?,
+        stderr: Stream::new(stderr, tapped(OutputStream::Stderr))?,
         stop: None,
         started: Instant::now(),
         cpu_before_us: before.cpu_us,
@@ -129,7 +128,7 @@ pub(crate) fn limit(group: &Group, wanted: GroupLimits) -> Result<(), SandboxErr
 /// The observation of a command that was aborted while another one ran.
 async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<ExecutionObservation, SandboxError> {
     let Outputs { kept, refused } = Outputs::unreadable(&command.outputs);
-    let empty = || Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone()).finish();
+    let empty = || capture(sandbox, command).finish();
     Ok(ExecutionObservation {
         incarnation: sandbox.lease.incarnation.clone(),
         effect: command.effect.clone(),
@@ -147,6 +146,11 @@ async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<Executio
         written: None,
         protected: None,
     })
+}
+
+/// One stream of a command, of which nothing was captured yet.
+fn capture(sandbox: &Sandbox, command: &NamedCommand) -> Capture {
+    Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone(), &command.redactor)
 }
 
 /// One stream while it flows.

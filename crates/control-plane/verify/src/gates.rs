@@ -7,6 +7,7 @@ use ambit_broker::{
 use ambit_gates::{BaseTests, Ending, GateOutput};
 use ambit_ids::{ByteCount, Digest, EffectKey, GateId, IdempotencyKey, Scope};
 use ambit_ports::sandbox::{ExecutionObservation, OutputCapture};
+use ambit_redaction::MoreFound;
 use ambit_revisions::Revisions;
 use ambit_run::{Effect, Event, GateRecord, HiddenCheck, Observation, Pins, Rules, Stage, State, ToolCall};
 use bytes::Bytes;
@@ -266,7 +267,13 @@ async fn output(
 ) -> Result<Bytes, Finding> {
     let named = format!("the {stream} in {what}");
     let bytes = vault.read(scope, &named, capture.artifact, capture.bytes).await?;
-    sized(bytes, &named, capture.artifact, capture.bytes)
+    let bytes = sized(bytes, &named, capture.artifact, capture.bytes)?;
+    let why = match capture.redactions.as_ref().and_then(|told| told.contradicted_by(&bytes)) {
+        None => return Ok(bytes),
+        Some(MoreFound::Secret(rule)) => format!("it holds a secret that was to be taken out ({rule})"),
+        Some(MoreFound::FewerMarks(rule)) => format!("it has fewer marks than the observation says ({rule})"),
+    };
+    Err(refuting(blob_name(&named, capture.artifact), why))
 }
 
 /// The bytes, if they are as many as whoever names them says.
@@ -288,6 +295,7 @@ fn differing(recorded: &GateRecord, derived: &GateRecord) -> String {
         ("breaches", recorded.breaches == derived.breaches),
         ("fingerprint", recorded.fingerprint == derived.fingerprint),
         ("outputBytes", recorded.output == derived.output),
+        ("redactions", recorded.redactions == derived.redactions),
         ("durationMs", recorded.duration == derived.duration),
         ("objections", recorded.objections == derived.objections),
         ("tests", recorded.tests == derived.tests),

@@ -31,7 +31,10 @@ impl Class {
             Self::Between => matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'\\' | b'=' | b':' | b',' | b'>'),
             Self::InUrl => {
                 alphanumeric
-                    || matches!(byte, b'_' | b'-' | b'.' | b'~' | b'%' | b'!' | b'&' | b'+' | b'=' | b';' | b'^')
+                    || matches!(
+                        byte,
+                        b'_' | b'-' | b'.' | b'~' | b'%' | b'!' | b'&' | b'+' | b'=' | b';' | b'^'
+                    )
             }
         }
     }

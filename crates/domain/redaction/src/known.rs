@@ -26,7 +26,11 @@ impl Known {
         let mut at = 0;
         for wanted in self.form.iter() {
             let mut skipped = 0;
-            while self.is_wrapped && at > 0 && skipped < 2 && matches!(ahead.bytes.get(at), Some(b'\r' | b'\n')) {
+            while self.is_wrapped
+                && at > 0
+                && skipped < 2
+                && matches!(ahead.bytes.get(at), Some(b'\r' | b'\n'))
+            {
                 at += 1;
                 skipped += 1;
             }

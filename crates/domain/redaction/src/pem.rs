@@ -76,14 +76,18 @@ fn first_line(ahead: Ahead<'_>, header: usize) -> Result<usize, Look> {
 
 const fn is_between(byte: u8) -> bool {
     byte.is_ascii_whitespace()
-        || matches!(byte, b'\\' | b'"' | b'\'' | b',' | b':' | b'-' | b'.' | b'(' | b')' | b'|' | b'>' | b'#' | b';' | b'*')
+        || matches!(
+            byte,
+            b'\\' | b'"' | b'\'' | b',' | b':' | b'-' | b'.' | b'(' | b')' | b'|' | b'>' | b'#' | b';' | b'*'
+        )
 }
 
 /// The end of the last line that still belongs to a key whose end is missing.
 fn last_line(window: &[u8], first: usize) -> usize {
     let mut end = first + Class::Base64.run(&window[first..], WHOLE);
     loop {
-        let gap = window[end..].iter().take(BETWEEN_LINES).take_while(|byte| !Class::Base64.holds(**byte)).count();
+        let gap =
+            window[end..].iter().take(BETWEEN_LINES).take_while(|byte| !Class::Base64.holds(**byte)).count();
         let run = Class::Base64.run(&window[end + gap..], WHOLE);
         if gap == BETWEEN_LINES || run < LINE {
             return end;

@@ -49,8 +49,12 @@ impl Redactor {
     #[must_use]
     pub fn knowing<'k>(keys: impl IntoIterator<Item = &'k str>) -> Self {
         let known: Vec<Known> = keys.into_iter().flat_map(known::forms).collect();
-        let mut looked =
-            Looked { known: Vec::new(), pairs: Box::new([0; 1 << 16]), lists: Vec::new(), firsts: [None; 256] };
+        let mut looked = Looked {
+            known: Vec::new(),
+            pairs: Box::new([0; 1 << 16]),
+            lists: Vec::new(),
+            firsts: [None; 256],
+        };
         for (at, form) in FORMS.iter().enumerate() {
             let start = form.start.as_bytes();
             looked.list([start[0], start[1]], form.left).forms.push(at);
@@ -83,7 +87,8 @@ impl Redactor {
         if redactions.total() == 0 {
             return Redacted { text: Cow::Borrowed(text), redactions };
         }
-        let clean = String::from_utf8(clean).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+        let clean =
+            String::from_utf8(clean).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
         Redacted { text: Cow::Owned(clean), redactions }
     }
 
@@ -110,7 +115,8 @@ impl Redactor {
     /// What begins at the start of `ahead`, of which at least two bytes are there.
     pub(crate) fn look(&self, ahead: Ahead<'_>, before: [u8; 3]) -> (Look, Rule) {
         let pair = usize::from(ahead.bytes[0]) << 8 | usize::from(ahead.bytes[1]);
-        let Some(list) = usize::from(self.0.pairs[pair]).checked_sub(1).map(|place| &self.0.lists[place]) else {
+        let Some(list) = usize::from(self.0.pairs[pair]).checked_sub(1).map(|place| &self.0.lists[place])
+        else {
             return (Look::Nothing, Rule::Key);
         };
         let forms = list.forms.iter().map(|at| (look(&FORMS[*at], ahead, before), FORMS[*at].rule));

@@ -40,6 +40,8 @@ vocabulary!(
         Vault = "vault",
         /// An identity of age.
         Age = "age",
+        /// The credential of an approver of this system, plain or sealed.
+        Ambit = "ambit",
         /// A private key as PEM, or the base64 of one.
         Pem = "pem",
         /// A JSON web token.
@@ -158,6 +160,8 @@ pub(crate) const FORMS: &[Form] = &[
     token(Rule::Docker, "dckr_pat_", Class::Dashed, 27),
     token(Rule::Vault, "hvs.", Class::Dashed, 24),
     token(Rule::Age, "AGE-SECRET-KEY-1", Class::Upper, 58),
+    token(Rule::Ambit, "ambit-approver-sealed-1-", Class::Dashed, 64),
+    token(Rule::Ambit, "ambit-approver-1-", Class::Hex, 64),
     Form { rule: Rule::Pem, start: "-----BEGIN ", left: Left::Anywhere, shape: Shape::Pem },
     // What `-----BEGIN ` is in base64, with the start of the words before `PRIVATE KEY`.
     token(Rule::Pem, "LS0tLS1CRUdJTiBQUklWQVRF", Class::Base64, 64),

@@ -2,7 +2,7 @@
 
 use crate::class::Class;
 use crate::pem;
-use crate::rule::{Form, Left, Shape};
+use crate::rule::{Form, Left, MARK, Shape};
 
 /// The most bytes between a name and its value.
 const BETWEEN: usize = 8;
@@ -152,18 +152,38 @@ fn password(ahead: Ahead<'_>, before: u8) -> Look {
     match rest.get(len) {
         None => ahead.ended(),
         Some(b'@') if len >= PASSWORD && !stands_for_a_password(&rest[..len]) => {
-            Look::Secret { from, to: from + len, then: None }
+            match is_an_example(Ahead { bytes: &rest[len + 1..], ..ahead }) {
+                Ok(false) => Look::Secret { from, to: from + len, then: None },
+                Ok(true) => Look::Nothing,
+                Err(look) => look,
+            }
         }
         Some(_) => Look::Nothing,
     }
 }
 
+/// Whether a host says that it is none. One that holds a mark is not looked at twice.
+fn is_an_example(host: Ahead<'_>) -> Result<bool, Look> {
+    let len = Class::Dotted.run(host.bytes, IN_URL);
+    if len == host.bytes.len() && !host.is_all {
+        return Err(Look::More);
+    }
+    let is_marked = match (Ahead { bytes: &host.bytes[len..], ..host }).begins(MARK.as_bytes()) {
+        Ok(()) => true,
+        Err(Look::More) => return Err(Look::More),
+        Err(_) => false,
+    };
+    let name = &host.bytes[..len];
+    Ok(is_marked || name.windows(7).any(|word| word.eq_ignore_ascii_case(b"example")))
+}
+
 /// Words that texts about passwords have in the place of one.
 fn stands_for_a_password(text: &[u8]) -> bool {
-    const WORDS: [&[u8]; 7] = [b"passw", b"secret", b"example", b"postgres", b"changeme", b"token", b"x-oauth"];
+    const WORDS: [&[u8]; 7] =
+        [b"passw", b"secret", b"example", b"postgres", b"changeme", b"token", b"x-oauth"];
     let first = text[0];
     text.iter().all(|byte| *byte == first)
-        || WORDS.iter().any(|word| {
-            text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
-        })
+        || WORDS
+            .iter()
+            .any(|word| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)))
 }

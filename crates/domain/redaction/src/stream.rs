@@ -52,11 +52,12 @@ impl Stream {
         self.held.len()
     }
 
-    /// Ends the text.
-    pub fn finish(mut self, clean: &mut Vec<u8>) -> Redactions {
+    /// Ends the text: what waited is told, and another text can begin.
+    pub fn finish(&mut self, clean: &mut Vec<u8>) -> Redactions {
         let held = std::mem::take(&mut self.held);
         self.go_through(&held, true, clean);
-        self.redactions
+        let fresh = Self::new(self.redactor.clone());
+        std::mem::replace(self, fresh).redactions
     }
 
     /// Decides as much as can be decided, and answers how many bytes that is.
@@ -81,7 +82,7 @@ impl Stream {
                 }
                 (Look::Secret { from, to, then }, rule) => {
                     self.let_through(&bytes[kept..place + from], clean);
-                    self.take_out(rule, clean);
+                    self.take_out(rule, &bytes[place + from..place + to], clean);
                     (kept, at, self.going_on) = (place + to, place + to, then);
                 }
             }
@@ -111,8 +112,12 @@ impl Stream {
         clean.extend_from_slice(bytes);
     }
 
-    fn take_out(&mut self, rule: Rule, clean: &mut Vec<u8>) {
+    /// Puts a mark in the place of a secret, with as many line feeds, so that every line keeps its number.
+    fn take_out(&mut self, rule: Rule, secret: &[u8], clean: &mut Vec<u8>) {
         self.let_through(rule.mark().as_bytes(), clean);
+        for _ in secret.iter().filter(|byte| **byte == b'\n') {
+            self.let_through(b"\n", clean);
+        }
         self.redactions.count(rule);
     }
 }

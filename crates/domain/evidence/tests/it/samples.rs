@@ -20,8 +20,8 @@ use ambit_run::{
     Rules, SandboxHeld, StopReason, ToolCall, VoidReason,
 };
 
-use crate::silenced;
 use crate::watched::{guarded_events, watched_events};
+use crate::{redacted, silenced};
 
 pub(crate) fn digest(text: &str) -> Digest {
     Digest::of(text.as_bytes())
@@ -98,6 +98,7 @@ pub(crate) fn gate_record(ending: Ending) -> GateRecord {
         fingerprint: (!ending.is_success()).then(|| digest("fingerprint")),
         artifact: digest("artifact"),
         output: ByteCount::new(120),
+        redactions: None,
         duration: DurationMs::new(48),
         objections: Vec::new(),
         tests: None,
@@ -247,9 +248,10 @@ fn observations() -> Vec<Event> {
             sha256: digest("content"),
             bytes: ByteCount::new(900),
             truncated: false,
+            redactions: None,
         },
         Observation::FilesListed { count: 12, truncated: false },
-        Observation::TextFound { count: 3, truncated: true },
+        Observation::TextFound { count: 3, truncated: true, redactions: None },
         Observation::PatchApplied(patch()),
         Observation::GateFinished(gate_record(Ending::Exited { code: 0 })),
         Observation::GateFinished(gate_record(Ending::Signalled { signal: 11 })),
@@ -332,8 +334,15 @@ fn approval_decided(verdict: ApprovalVerdict) -> Event {
 
 /// One event of every kind.
 pub(crate) fn events() -> Vec<Event> {
-    [first_events(), guarded_events(), silenced::events(), watched_events(), crate::standing::events()]
-        .concat()
+    [
+        first_events(),
+        guarded_events(),
+        silenced::events(),
+        watched_events(),
+        redacted::events(),
+        crate::standing::events(),
+    ]
+    .concat()
 }
 
 fn first_events() -> Vec<Event> {
@@ -491,6 +500,7 @@ pub(crate) fn records() -> Vec<Record> {
         of_run(guarded_events()),
         of_run(silenced::events()),
         of_run(watched_events()),
+        of_run(redacted::events()),
     ]
     .into_iter()
     .flat_map(|stream| {

@@ -4,7 +4,8 @@ use crate::samples::drawn;
 
 /// What looks like a secret and is none.
 fn honest() -> Vec<String> {
-    let long = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    let long =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     [
         "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         "commit 4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -25,6 +26,7 @@ fn honest() -> Vec<String> {
         "-----BEGIN PRIVATE KEY-----\nYOUR KEY HERE\n-----END PRIVATE KEY-----",
         "postgres://user:password@localhost/db",
         "http://user:$PASSWORD@host/ http://a:{b}@host/ redis://:******@host",
+        "ssh://user:c0rrect-h0rse@git.example.com/package.git",
         "http://[::1]:8080/a@b http://host:8080/@scope/package http://localhost:3000",
         "git@github.com:ada/repo.git ssh://git@github.com/ada/repo.git",
         "npm_config_registry npm_lifecycle_event npm_package_config_port",

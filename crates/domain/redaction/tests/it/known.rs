@@ -14,7 +14,8 @@ fn base64(bytes: &[u8]) -> String {
     bytes
         .chunks(3)
         .flat_map(|three| {
-            let bits = three.iter().fold(0_u32, |sum, byte| sum << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
+            let bits =
+                three.iter().fold(0_u32, |sum, byte| sum << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
             (0..4).map(move |at| {
                 if at > three.len() { '=' } else { char::from(SIGNS[(bits >> (18 - 6 * at) & 63) as usize]) }
             })
@@ -30,7 +31,10 @@ fn a_key_of_ours_is_taken_out_in_every_form_in_which_it_could_get_out() {
     let mut forms = vec![
         ("plain", KEY.to_owned()),
         ("JSON", KEY.replace('\\', "\\\\").replace('"', "\\\"")),
-        ("URL", each(|b| if b.is_ascii_alphanumeric() { char::from(b).to_string() } else { format!("%{b:02X}") })),
+        (
+            "URL",
+            each(|b| if b.is_ascii_alphanumeric() { char::from(b).to_string() } else { format!("%{b:02X}") }),
+        ),
         ("URL whole", each(|b| format!("%{b:02x}"))),
         ("hexadecimal", each(|b| format!("{b:02x}"))),
         ("HEXADECIMAL", each(|b| format!("{b:02X}"))),
@@ -38,7 +42,10 @@ fn a_key_of_ours_is_taken_out_in_every_form_in_which_it_could_get_out() {
     for before in ["", "u", "u:", "user:", "user: "] {
         let text = base64(format!("{before}{KEY}{before}").as_bytes());
         forms.push(("for URLs", text.replace('+', "-").replace('/', "_")));
-        forms.push(("wrapped", text.as_bytes().chunks(20).map(|line| format!("{}\r\n", String::from_utf8_lossy(line))).collect()));
+        forms.push((
+            "wrapped",
+            text.as_bytes().chunks(20).map(|line| format!("{}\r\n", String::from_utf8_lossy(line))).collect(),
+        ));
         forms.push(("base64", text));
     }
     for (name, form) in forms {

@@ -38,10 +38,30 @@ fn a_text_may_be_cut_at_every_byte() {
 
 /// Pieces of which secrets, near misses and what stands between them are made.
 fn fragment() -> impl Strategy<Value = String> {
-    let secrets: Vec<String> = secrets().into_iter().map(|(_, before, secret, after)| before + &secret + &after).collect();
+    let secrets: Vec<String> =
+        secrets().into_iter().map(|(_, before, secret, after)| before + &secret + &after).collect();
     let near: Vec<String> = secrets.iter().map(|secret| secret[..secret.len() * 2 / 3].to_owned()).collect();
-    let starts = ["ghp_", "sk-", "sk-ant-", "AKIA", "eyJ", "://", ":", "@", "-----BEGIN ", "PRIVATE KEY", "-----", "-----END ", "SECRET_ACCESS_KEY", "="];
-    let marks = Rule::ALL.iter().map(|rule| rule.mark()).chain(["[".to_owned(), "]".to_owned(), "[redacted:".to_owned()]);
+    let starts = [
+        "ghp_",
+        "sk-",
+        "sk-ant-",
+        "AKIA",
+        "eyJ",
+        "://",
+        ":",
+        "@",
+        "-----BEGIN ",
+        "PRIVATE KEY",
+        "-----",
+        "-----END ",
+        "SECRET_ACCESS_KEY",
+        "=",
+    ];
+    let marks = Rule::ALL.iter().map(|rule| rule.mark()).chain([
+        "[".to_owned(),
+        "]".to_owned(),
+        "[redacted:".to_owned(),
+    ]);
     let words: Vec<String> = starts.iter().map(|start| (*start).to_owned()).chain(marks).collect();
     prop_oneof![
         3 => proptest::sample::select(words),
@@ -112,7 +132,11 @@ fn what_is_certain_does_not_wait() {
     }
     let (mut stream, mut clean) = (Redactor::by_rules().stream(), Vec::new());
     stream.push(b"token: gh", &mut clean);
-    assert_eq!((clean.as_slice(), stream.waiting()), (&b"token: "[..], 2), "what may be the start of one does");
+    assert_eq!(
+        (clean.as_slice(), stream.waiting()),
+        (&b"token: "[..], 2),
+        "what may be the start of one does"
+    );
 }
 
 #[test]

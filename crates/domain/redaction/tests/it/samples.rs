@@ -43,6 +43,8 @@ pub(crate) fn secrets() -> Vec<(Rule, String, String, String)> {
         token(Rule::Docker, "dckr_pat_", 27),
         token(Rule::Vault, "hvs.", 24),
         plain(Rule::DigitalOcean, format!("dop_v1_{}", "0123456789abcdef".repeat(4))),
+        plain(Rule::Ambit, format!("ambit-approver-1-{}", "0123456789abcdef".repeat(4))),
+        plain(Rule::Ambit, format!("ambit-approver-sealed-1-{}", drawn(160))),
         plain(Rule::Age, format!("AGE-SECRET-KEY-1{}", upper(58))),
         plain(Rule::Aws, format!("AKIA{}", upper(16))),
         plain(Rule::Aws, format!("ASIA{}", upper(16))),
@@ -56,15 +58,27 @@ pub(crate) fn secrets() -> Vec<(Rule, String, String, String)> {
             all.push(plain(Rule::Pem, pem(kind, newline)));
         }
     }
-    let sealed = format!("RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,{}\n\n", upper(32));
+    let sealed =
+        format!("RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,{}\n\n", upper(32));
     all.push(plain(Rule::Pem, pem("", "\n").replacen("PRIVATE KEY-----\n", &sealed, 1)));
-    let around = |rule, before: &str, secret: String, after: &str| (rule, before.to_owned(), secret, after.to_owned());
-    for name in ["aws_secret_access_key = ", "AWS_SECRET_ACCESS_KEY=", "\"SecretAccessKey\": \"", "secretAccessKey: '"] {
+    let around =
+        |rule, before: &str, secret: String, after: &str| (rule, before.to_owned(), secret, after.to_owned());
+    for name in [
+        "aws_secret_access_key = ",
+        "AWS_SECRET_ACCESS_KEY=",
+        "\"SecretAccessKey\": \"",
+        "secretAccessKey: '",
+    ] {
         all.push(around(Rule::Aws, name, format!("{}/+", drawn(38)), ""));
     }
     all.push(around(Rule::Aws, "AWS_SESSION_TOKEN=", drawn(140), ""));
-    all.push(around(Rule::Slack, "https://hooks.slack.com/services/", format!("T{}/B{}/{}", upper(9), upper(9), drawn(24)), ""));
+    all.push(around(
+        Rule::Slack,
+        "https://hooks.slack.com/services/",
+        format!("T{}/B{}/{}", upper(9), upper(9), drawn(24)),
+        "",
+    ));
     all.push(around(Rule::Url, "postgres://shop:", "c0rrect-h0rse".to_owned(), "@db.internal:5432/shop"));
-    all.push(around(Rule::Url, "https://:", "c0rrect%2Fh0rse".to_owned(), "@example.org/a?b"));
+    all.push(around(Rule::Url, "https://:", "c0rrect%2Fh0rse".to_owned(), "@shop.internal/a?b"));
     all
 }

@@ -63,7 +63,7 @@ impl LookingSandbox {
         let blobs = self.inner.lock().unwrap().blobs.clone().unwrap();
         let bytes = ByteCount::new(text.len() as u64);
         let artifact = blobs.put(scope, text.clone().into_bytes().into()).await.unwrap();
-        OutputCapture { head: text, tail: String::new(), truncated: false, bytes, artifact }
+        OutputCapture { head: text, tail: String::new(), truncated: false, bytes, artifact, redactions: None }
     }
 }
 
