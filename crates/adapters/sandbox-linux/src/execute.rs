@@ -20,7 +20,8 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::guest::refused;
 use crate::handover::{Handover, OWN_PROCESSES};
-use crate::sandbox::{Sandbox, Turn};
+use crate::sandbox::Sandbox;
+use crate::turn::Turn;
 use crate::{account, signs};
 
 /// How much later than the guest's own the deadline of this side is.
@@ -64,19 +65,19 @@ pub(crate) async fn execute(
     let (before, has_own_peak) = control(sandbox, &mut turn, &limits)?;
 
     let mut unfinished = Unfinished(Some(sandbox));
-    let (stdout, stderr) = handover.start(sandbox, volumes, &limits).await?;
-    let capture =
-        |stream| Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone()).tapped(command, stream);
+    let (stdout, stderr) = handover.start(sandbox, &mut turn, volumes, &limits).await?;
+    let tapped = |stream| capture(sandbox, command).tapped(command, stream);
     let mut running = Running {
         sandbox,
         limits: &limits,
-        stdout: Stream::new(stdout, capture(OutputStream::Stdout))?,
-        stderr: Stream::new(stderr, capture(OutputStream::Stderr))?,
+        stdout: Stream::new(stdout, tapped(OutputStream::Stdout))?,
+        stderr: Stream::new(stderr, tapped(OutputStream::Stderr))?,
         stop: None,
         started: Instant::now(),
         cpu_before_us: before.cpu_us,
     };
     let ended = running.watch(&mut abort).await?;
+    sandbox.has_begun();
     let mut after = sandbox.gauges.usage();
     turn.counted = Some(after);
     after.peak_memory_bytes = after.peak_memory_bytes.filter(|_| has_own_peak);
@@ -127,7 +128,7 @@ pub(crate) fn limit(group: &Group, wanted: GroupLimits) -> Result<(), SandboxErr
 /// The observation of a command that was aborted while another one ran.
 async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<ExecutionObservation, SandboxError> {
     let Outputs { kept, refused } = Outputs::unreadable(&command.outputs);
-    let empty = || Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone()).finish();
+    let empty = || capture(sandbox, command).finish();
     Ok(ExecutionObservation {
         incarnation: sandbox.lease.incarnation.clone(),
         effect: command.effect.clone(),
@@ -145,6 +146,11 @@ async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<Executio
         written: None,
         protected: None,
     })
+}
+
+/// One stream of a command, of which nothing was captured yet.
+fn capture(sandbox: &Sandbox, command: &NamedCommand) -> Capture {
+    Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone(), &command.redactor)
 }
 
 /// One stream while it flows.

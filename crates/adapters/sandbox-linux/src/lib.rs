@@ -38,6 +38,7 @@ mod signs;
 mod slot;
 mod spawner;
 mod trees;
+mod turn;
 mod verbs;
 mod watch;
 

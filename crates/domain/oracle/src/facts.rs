@@ -4,6 +4,7 @@ use ambit_ids::RepoPath;
 use ambit_policy::Fact;
 
 use crate::change::{FileChange, Guard, Unreadable, text};
+use crate::collection::Collection;
 use crate::config;
 use crate::dependencies::additions;
 use crate::directive::{self, Directives};
@@ -64,7 +65,9 @@ pub fn facts(changes: &[FileChange<'_>], guard: &Guard) -> Vec<Fact> {
     facts.extend(markers.added());
     facts.extend(directives.told());
     facts.extend(trees.facts());
-    facts.extend(compare(&outlines));
+    let collection = Collection::of(changes);
+    facts.extend(compare(&outlines, &collection));
+    facts.extend(collection.moved(guard));
     facts.extend(dependencies(changes, guard));
     facts.extend(config::facts(changes, guard));
     facts.sort();
@@ -133,9 +136,9 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
         return if was_test { Err(Unreadable::Language) } else { Ok(None) };
     };
     let is_vendored = change.path.components().any(|part| VENDORED.contains(&part));
-    let holds_tests = is_test || language == Language::Rust;
+    let may_hold_tests = is_test || language == Language::Rust;
     let before = match text(change.before) {
-        Err(why) if holds_tests => return Err(why),
+        Err(why) if may_hold_tests => return Err(why),
         // What cannot be read held no marker, so that every marker after it is new.
         side => Source::read(language, side.unwrap_or_default()),
     };
@@ -144,7 +147,7 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
     let trees = grammar
         .map(|grammar| tree::Sides::of(language, &grammar, (before.text, after.text), is_test))
         .transpose()?;
-    if holds_tests {
+    if is_test || (may_hold_tests && [before.text, after.text].into_iter().any(speaks_of_tests)) {
         trees.as_ref().map_or(Ok(()), tree::Sides::legible)?;
     }
     let outlines = trees.and_then(|trees| outlines(change.path, language, &trees, is_test));
@@ -169,6 +172,13 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
         })
     });
     Ok(Some(Read { sides, directives, outlines, counts: is_counted.then_some(counts) }))
+}
+
+/// Whether source of Rust says anything of tests: attributes and conditions that name them, and macros that make them.
+fn speaks_of_tests(text: &str) -> bool {
+    ["test]", "(test", "test(", "test!", ", test", ",test", "quickcheck", "proptest"]
+        .iter()
+        .any(|word| text.contains(word))
 }
 
 /// The outlines of both sides of a file, where its language is one whose trees are told in outlines.

@@ -12,6 +12,7 @@
 
 mod assertions;
 mod change;
+mod collection;
 mod config;
 mod dependencies;
 mod directive;

@@ -3,6 +3,7 @@ use ambit_ids::{
     RevisionId, RuleId, StepId, UnixMs,
 };
 use ambit_policy::{Capability, Decision, Fact};
+use ambit_redaction::Redactions;
 
 use crate::approvals::{ApprovalDecision, ApprovalVerdict, HeldProposal};
 use crate::call::ToolCall;
@@ -271,6 +272,8 @@ pub enum Observation {
         bytes: ByteCount,
         /// Whether the agent got only the beginning.
         truncated: bool,
+        /// What the agent got a mark in place of; `None` for reads from before there were rules.
+        redactions: Option<Redactions>,
     },
     /// Files were listed.
     FilesListed {
@@ -285,6 +288,8 @@ pub enum Observation {
         count: u32,
         /// Whether there are more.
         truncated: bool,
+        /// What the agent got a mark in place of; `None` for searches from before there were rules.
+        redactions: Option<Redactions>,
     },
     /// A patch was applied.
     PatchApplied(AppliedPatch),

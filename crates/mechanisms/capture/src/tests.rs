@@ -106,7 +106,7 @@ fn captured<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (OutputCapture, V
     let blobs = LastBlob::default();
     let scope =
         Scope { organization: OrganizationId::new("o").unwrap(), project: ProjectId::new("p").unwrap() };
-    let mut capture = Capture::new(scope, Arc::new(blobs.clone()));
+    let mut capture = Capture::new(scope, Arc::new(blobs.clone()), &Redactor::by_rules());
     let seen = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
         for piece in pieces {
             capture.push(piece).await.unwrap();

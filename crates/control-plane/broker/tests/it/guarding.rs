@@ -55,7 +55,7 @@ async fn patched(bench: &mut Bench, before: &str, after: &str) {
 
 // proves E-F04
 // break crates/control-plane/broker/src/evaluate/protected.rs: `if after == self.content =>` -> `if after == self.content || true =>`
-// break crates/control-plane/broker/src/evaluate/report.rs: `Objection::to_files(&files).into_iter().collect();` -> `Objection::to_files(&[]).into_iter().collect();`
+// break crates/control-plane/broker/src/evaluate/report.rs: `Objection::to_files(&paths(known)).into_iter().collect();` -> `Objection::to_files(&[]).into_iter().collect();`
 #[test]
 fn protected_files_are_hashed_again_after_every_gate() {
     simulate(async {

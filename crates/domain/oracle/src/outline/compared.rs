@@ -7,9 +7,10 @@ use ambit_policy::{Fact, FactKind, Side, Weakening};
 
 use super::check::{Check, Obstacle};
 use super::pairing::{self, Pairing, pair};
-use super::table::{Table, is_in_a_pattern};
+use super::table::{self, Table, is_in_a_pattern};
 use super::weaker::weaker;
 use super::{Case, Finding, Outline, Told, Unit};
+use crate::collection::Collection;
 
 /// The most facts that are told of one file. One is enough for any policy.
 const FACTS_PER_FILE: usize = 64;
@@ -39,8 +40,9 @@ struct Placed<'a> {
 }
 
 /// What became of the tests of these files. Tests and checks may move between them.
-pub(crate) fn compare(files: &[Sides<'_>]) -> Vec<Fact> {
+pub(crate) fn compare(files: &[Sides<'_>], collection: &Collection<'_>) -> Vec<Fact> {
     let mut comparison = Comparison {
+        collection,
         before: files.iter().flat_map(|file| placed(file.path, &file.before)).collect(),
         after: files.iter().flat_map(|file| placed(file.path, &file.after)).collect(),
         facts: Vec::new(),
@@ -57,6 +59,7 @@ fn placed<'a>(path: &'a RepoPath, outline: &'a Outline) -> impl Iterator<Item = 
 }
 
 struct Comparison<'a> {
+    collection: &'a Collection<'a>,
     before: Vec<Placed<'a>>,
     after: Vec<Placed<'a>>,
     facts: Vec<Fact>,
@@ -183,7 +186,8 @@ impl<'a> Comparison<'a> {
     }
 
     fn unit(&mut self, before: Placed<'a>, after: Placed<'a>, pairing: &Pairing) {
-        if before.unit.is_collected && !after.unit.is_collected {
+        let has_left = before.path != after.path && self.collection.loses(before.path, after.path);
+        if before.unit.is_collected && (has_left || !after.unit.is_collected) {
             let (line, was, is) = (after.unit.line, &before.unit.shown, &after.unit.shown);
             self.tell(FactKind::TestUncollected, after.path, line, Side::After, was, is);
         }
@@ -265,6 +269,10 @@ impl<'a> Comparison<'a> {
         let mut gained: Vec<&Case> = gained;
         let mut left = Vec::new();
         for case in lost {
+            if let Some(place) = gained.iter().position(|other| table::is_same_row(case, other)) {
+                gained.remove(place);
+                continue;
+            }
             match gained.iter().position(|other| is_other_value_of(case, other)) {
                 Some(place) => {
                     let other = gained.remove(place);

@@ -87,6 +87,9 @@ impl Reader<'_> {
                     if text.contains("assert") || text.contains("panic!") {
                         self.helpers.insert(self.field(child, "name").to_owned());
                     }
+                    if text.contains("macro_rules!") {
+                        self.find_macros(child);
+                    }
                 }
                 "mod_item" | "declaration_list" | "impl_item" => self.find_helpers(child, depth + 1),
                 _ => {}
