@@ -96,7 +96,10 @@ impl<'t> Changed<'t> {
                     self.constants.extend(words(line).next().filter(is_bound));
                 }
             }
-            Language::Rust => declared_behind(&["fn", "macro_rules"], text, &mut self.declared),
+            Language::Rust => {
+                declared_behind(&["fn", "macro_rules"], text, &mut self.declared);
+                declared_behind(&["const", "static", "mut"], text, &mut self.constants);
+            }
             Language::Go => {
                 for (at, keyword) in text.match_indices("func ") {
                     let rest = text[at + keyword.len()..].trim_start();
@@ -134,6 +137,7 @@ impl<'t> Changed<'t> {
                     && (is_test || text.contains("test") || may_check(language, text));
                 let calls = |word| word != name && self.declared.contains(word);
                 is_one_of_many
+                    || words(text).any(|word| self.constants.contains(word))
                     || (self.may_check && words(text).any(calls))
                     || self.names(language, name, text, is_test)
             }
