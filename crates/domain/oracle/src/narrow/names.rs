@@ -98,7 +98,15 @@ impl<'t> Changed<'t> {
             }
             Language::Rust => {
                 declared_behind(&["fn", "macro_rules"], text, &mut self.declared);
-                declared_behind(&["const", "static", "mut"], text, &mut self.constants);
+                for keyword in ["const", "static"] {
+                    for (at, _) in text.match_indices(keyword) {
+                        let rest = text[at + keyword.len()..].trim_start();
+                        let rest = rest.strip_prefix("mut ").unwrap_or(rest).trim_start();
+                        let after = rest.trim_start_matches(is_word);
+                        let is_bound = after.trim_start().starts_with(':');
+                        self.constants.extend(is_bound.then(|| &rest[..rest.len() - after.len()]));
+                    }
+                }
             }
             Language::Go => {
                 for (at, keyword) in text.match_indices("func ") {
