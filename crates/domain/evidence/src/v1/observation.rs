@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "seen", rename_all = "kebab-case", rename_all_fields = "camelCase", deny_unknown_fields)]
 #[expect(missing_docs, reason = "each is the observation of the same name")]
+#[expect(clippy::large_enum_variant, reason = "one is made for each call and moved a few times")]
 pub enum ObservationV1 {
     FileRead {
         path: RepoPath,

@@ -1,6 +1,6 @@
 //! Finds the functions of the side after on the side before.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::items::Item;
@@ -20,8 +20,8 @@ pub(super) struct Matched<'t> {
 /// The functions that stand on both sides, in one order. `None` where looking for them takes too long.
 pub(super) fn matched<'t>(items: &[Item<'t>], before: &str, after: &'t str) -> Option<Vec<Matched<'t>>> {
     // By the line of its name, which tells one function from most others.
-    let mut by_line: HashMap<&str, Vec<usize>> = HashMap::new();
-    let mut copies: HashMap<&str, usize> = HashMap::new();
+    let mut by_line: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut copies: BTreeMap<&str, usize> = BTreeMap::new();
     for item in items.iter().filter(|item| stands_alone(&item.place, after)) {
         by_line.entry(line_at(after, item.name_at)).or_default();
         *copies.entry(&after[item.place.clone()]).or_default() += 1;
@@ -54,7 +54,7 @@ pub(super) fn matched<'t>(items: &[Item<'t>], before: &str, after: &'t str) -> O
             found.push(Matched { name: item.name, in_before, in_after: item.place.clone() });
         }
     }
-    Some(with_those_between(in_one_order(found), items, before, after))
+    Some(with_those_between(&in_one_order(found), items, before, after))
 }
 
 /// The places that lie between those that are matched, on each side.
@@ -75,14 +75,14 @@ pub(super) fn gaps(
 
 /// Functions that stand more than once are the same where all is that stands around them.
 fn with_those_between<'t>(
-    matched: Vec<Matched<'t>>,
+    matched: &[Matched<'t>],
     items: &[Item<'t>],
     before: &str,
     after: &str,
 ) -> Vec<Matched<'t>> {
     let mut all = Vec::with_capacity(items.len());
     let mut rest = items.iter().filter(|item| stands_alone(&item.place, after)).peekable();
-    let gaps = gaps(&matched, before.len(), after.len());
+    let gaps = gaps(matched, before.len(), after.len());
     for (at, (was, is)) in gaps.into_iter().enumerate() {
         let is_same = before[was.clone()] == after[is.clone()];
         while let Some(item) = rest.next_if(|item| item.place.end <= is.end) {

@@ -10,7 +10,7 @@ mod items;
 mod matching;
 mod names;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use tree_sitter::Tree;
@@ -56,7 +56,7 @@ pub(crate) fn narrowed(
     }
     let was = left_out.iter().map(|item| &item.in_before);
     let is = left_out.iter().map(|item| &item.in_after);
-    let mut functions = HashSet::new();
+    let mut functions = BTreeSet::new();
     for item in left_out.iter().filter(|_| language == Language::Python) {
         names::declared_behind(&["def"], &after[item.in_after.clone()], &mut functions);
     }

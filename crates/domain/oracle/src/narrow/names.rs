@@ -1,6 +1,6 @@
 //! Which functions neither name nor are named by anything that changed.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::matching::{Matched, gaps};
 use crate::source::Language;
@@ -27,11 +27,11 @@ const NO_TYPES: [&str; 8] = ["return", "new", "throw", "else", "case", "yield", 
 #[derive(Default)]
 struct Changed<'t> {
     /// All words.
-    named: HashSet<&'t str>,
+    named: BTreeSet<&'t str>,
     /// Functions that are declared there.
-    declared: HashSet<&'t str>,
+    declared: BTreeSet<&'t str>,
     /// What is bound there for the whole module.
-    constants: HashSet<&'t str>,
+    constants: BTreeSet<&'t str>,
     /// Whether any of them may check something for others.
     may_check: bool,
 }
@@ -181,7 +181,7 @@ fn bears_on_all(language: Language, text: &str, is_test: bool) -> bool {
 }
 
 /// The words that follow one of some others.
-pub(super) fn declared_behind<'t>(keywords: &[&str], text: &'t str, names: &mut HashSet<&'t str>) {
+pub(super) fn declared_behind<'t>(keywords: &[&str], text: &'t str, names: &mut BTreeSet<&'t str>) {
     let mut words = words(text).peekable();
     while let Some(word) = words.next() {
         if keywords.contains(&word) {
