@@ -66,7 +66,7 @@ pub(crate) async fn execute(
 
     let mut unfinished = Unfinished(Some(sandbox));
     let (stdout, stderr) = handover.start(sandbox, &mut turn, volumes, &limits).await?;
-    let tapped = |stream| capture(sandbox, command).tapped(command, stream);
+    let tapped = |stream| Capture::of(command, &sandbox.lease.scope, &sandbox.blobs).tapped(command, stream);
     let mut running = Running {
         sandbox,
         limits: &limits,
@@ -128,7 +128,7 @@ pub(crate) fn limit(group: &Group, wanted: GroupLimits) -> Result<(), SandboxErr
 /// The observation of a command that was aborted while another one ran.
 async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<ExecutionObservation, SandboxError> {
     let Outputs { kept, refused } = Outputs::unreadable(&command.outputs);
-    let empty = || capture(sandbox, command).finish();
+    let empty = || Capture::of(command, &sandbox.lease.scope, &sandbox.blobs).finish();
     Ok(ExecutionObservation {
         incarnation: sandbox.lease.incarnation.clone(),
         effect: command.effect.clone(),
@@ -146,11 +146,6 @@ async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<Executio
         written: None,
         protected: None,
     })
-}
-
-/// One stream of a command, of which nothing was captured yet.
-fn capture(sandbox: &Sandbox, command: &NamedCommand) -> Capture {
-    Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone(), &command.redactor)
 }
 
 /// One stream while it flows.
