@@ -21,6 +21,7 @@ mod handover;
 mod home;
 mod host_directory;
 mod identity;
+mod limits;
 mod machine;
 mod measuring;
 mod missing;

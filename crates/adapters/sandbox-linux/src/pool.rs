@@ -223,7 +223,8 @@ impl Pool {
         }
         if let Some(slot) = slot {
             state.counts.refills += 1;
-            state.counts.refill_cpu_us += slot.guest.group.cpu_us().unwrap_or(0);
+            let counted = slot.counted.and_then(|usage| usage.cpu_us);
+            state.counts.refill_cpu_us += counted.or_else(|| slot.guest.group.cpu_us()).unwrap_or(0);
             state.waiting.push_back(slot);
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ambit_control_groups::Gauges;
 use ambit_ids::{BackendId, ByteCount, Digest, ExecutionLimits, LeaseId, VolumeMount};
@@ -34,7 +34,7 @@ pub(crate) struct Sandbox {
     pub(crate) guest: Guest,
     /// Held by the one execution at a time.
     pub(crate) turn: tokio::sync::Mutex<Turn>,
-    pub(crate) gauges: Gauges,
+    gauges: OnceLock<Gauges>,
     /// The trees that were brought.
     trees: Mutex<BTreeMap<Digest, Brought>>,
     /// The tree that the guest had before one was brought.
@@ -102,7 +102,7 @@ impl Sandbox {
         proof: Option<u64>,
     ) -> Result<Self, SandboxError> {
         let Making { lease, backend, spec, blobs, home, enforced, shared } = making;
-        let Slot { guest, incarnation, share, volumes, applied, tree, .. } = slot;
+        let Slot { guest, incarnation, share, volumes, applied, tree, counted, .. } = slot;
         home.take_over(share).map_err(SandboxError::during("taking a sandbox over"))?;
         let lease = SandboxLease {
             lease,
@@ -119,9 +119,9 @@ impl Sandbox {
             blobs,
             home,
             enforced,
-            gauges: Gauges::open(&guest.group),
+            gauges: OnceLock::new(),
             guest,
-            turn: tokio::sync::Mutex::new(Turn::of(applied)),
+            turn: tokio::sync::Mutex::new(Turn::of(applied, counted)),
             shared,
             trees: Mutex::default(),
             foreseen: Mutex::new(tree),
@@ -376,6 +376,11 @@ impl Sandbox {
     /// Marks it as stopped on purpose.
     pub(crate) fn mark_stopped(&self) {
         self.stopped.store(true, Ordering::Release);
+    }
+
+    /// The counters of its control group.
+    pub(crate) fn gauges(&self) -> &Gauges {
+        self.gauges.get_or_init(|| Gauges::open(&self.guest.group))
     }
 
     /// Its first command has ended.

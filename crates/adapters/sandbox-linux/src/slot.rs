@@ -8,16 +8,16 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ambit_control_groups::GroupLimits;
+use ambit_control_groups::{Gauges, GroupLimits, Usage};
 use ambit_ids::{Digest, ExecutionLimits, Incarnation, Scope, VolumeMount};
 use ambit_ports::sandbox::SandboxError;
 use ambit_sandbox_guest::wire::{Request, Response, Volumes};
 use ambit_staging::Owner;
 
-use crate::execute::{group_limits, limit};
 use crate::guest::{Guest, refused};
 use crate::home::{Record, Share};
 use crate::host_directory::HostDirectory;
+use crate::limits::{group_limits, limit};
 use crate::sandbox::{sizes, tree_name};
 use crate::trees::Held;
 
@@ -82,6 +82,8 @@ pub(crate) struct Slot {
     pub(crate) applied: GroupLimits,
     /// The tree in it, mounted in its workspace.
     pub(crate) tree: Option<Prepared>,
+    /// What its control group counted by then, where it has one.
+    pub(crate) counted: Option<Usage>,
 }
 
 /// A tree in the workspace of a slot.
@@ -142,8 +144,22 @@ impl Slot {
             Some(foreseen) => prepared(&guest, &site.share, foreseen, &fittings.limits).await?,
             None => None,
         };
+        let counted = tree.is_some().then(|| {
+            let gauges = Gauges::open(&guest.group);
+            let _ = gauges.forget_peak();
+            gauges.usage()
+        });
         let volumes = fittings.volumes.iter().map(|(mount, _)| mount.clone()).collect();
-        Ok(Self { guest, incarnation, share: site.share, volumes, kind: fittings.kind, applied, tree })
+        Ok(Self {
+            guest,
+            incarnation,
+            share: site.share,
+            volumes,
+            kind: fittings.kind,
+            applied,
+            tree,
+            counted,
+        })
     }
 }
 

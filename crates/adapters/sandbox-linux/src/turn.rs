@@ -24,12 +24,14 @@ pub(crate) struct Turn {
     pub(crate) applied: Option<GroupLimits>,
     /// What the control group counted up to the end of the last command.
     pub(crate) counted: Option<Usage>,
+    /// What it counted when everything was ready for the first command, as long as the guest was asked for nothing since.
+    pub(crate) untouched: Option<Usage>,
 }
 
 impl Turn {
-    /// That of a guest whose group has these limits.
-    pub(crate) fn of(applied: GroupLimits) -> Self {
-        Self { applied: Some(applied), ..Self::default() }
+    /// That of a guest whose group has these limits, and counted so much so far.
+    pub(crate) fn of(applied: GroupLimits, untouched: Option<Usage>) -> Self {
+        Self { applied: Some(applied), untouched, ..Self::default() }
     }
 
     /// Whether one more hint may be given, which is for these volumes.
@@ -46,6 +48,7 @@ impl Turn {
     pub(crate) fn forget_the_door(&mut self, volumes: Volumes) {
         self.asked = Some(volumes);
         self.door = None;
+        self.untouched = None;
     }
 
     /// A command has ended, and the guest is asked for these volumes. The end came after the answers to all hints before it.

@@ -81,7 +81,7 @@ async fn a_look_at_protected_paths_that_nobody_took_is_refuted_of_hidden_checks_
             let kept = forger.keep(&seen).await.to_string();
             forger.rewrite(&run, |records, _| *records[at].pointer_mut(&place).unwrap() = kept.into()).await;
             forger.expect_named(&format!("{kind}: {what}"), &run, CheckId::Gates, kind).await;
-            forger.rewrite(&run, |now, _| now.clone_from(&records)).await;
+            forger.attacker.restore();
         }
     }
     let report = forger.judge(&run).await;

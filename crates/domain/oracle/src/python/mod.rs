@@ -179,7 +179,7 @@ impl<'t> Reader<'t> {
                 }
             }
             // A statement of the module is one deep, what it says two.
-            "assignment" if depth == 2 && is_of_module(node) => self.bind_module(node),
+            "assignment" if depth == 2 && self.tree.root_node().kind() == "module" => self.bind_module(node),
             _ => {}
         }
     }
@@ -327,12 +327,6 @@ impl<'t> Reader<'t> {
             unit.obstacles.push(self.obstacle(FactKind::AssertionUnreachable, "yield", node));
         }
     }
-}
-
-/// Whether a statement is one of the module itself.
-fn is_of_module(node: Node<'_>) -> bool {
-    let statement = node.parent().filter(|parent| parent.kind() == "expression_statement");
-    statement.and_then(|parent| parent.parent()).is_some_and(|parent| parent.kind() == "module")
 }
 
 /// Whether it is a string that is written in several pieces.
