@@ -67,7 +67,7 @@ pub(crate) async fn execute(
     let (stdout, stderr) = handover.start(sandbox, &mut turn, volumes, &limits).await?;
     // Where nobody looked at them before, they are opened while the command starts.
     let gauges = sandbox.gauges();
-    let tapped = |stream| capture(sandbox, command).tapped(command, stream);
+    let tapped = |stream| Capture::of(command, &sandbox.lease.scope, &sandbox.blobs).tapped(command, stream);
     let mut running = Running {
         sandbox,
         limits: &limits,
@@ -93,7 +93,7 @@ pub(crate) async fn execute(
 /// The observation of a command that was aborted while another one ran.
 async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<ExecutionObservation, SandboxError> {
     let Outputs { kept, refused } = Outputs::unreadable(&command.outputs);
-    let empty = || capture(sandbox, command).finish();
+    let empty = || Capture::of(command, &sandbox.lease.scope, &sandbox.blobs).finish();
     Ok(ExecutionObservation {
         incarnation: sandbox.lease.incarnation.clone(),
         effect: command.effect.clone(),
@@ -111,11 +111,6 @@ async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<Executio
         written: None,
         protected: None,
     })
-}
-
-/// One stream of a command, of which nothing was captured yet.
-fn capture(sandbox: &Sandbox, command: &NamedCommand) -> Capture {
-    Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone(), &command.redactor)
 }
 
 /// One stream while it flows.

@@ -75,7 +75,7 @@ async fn in_container(
     sandbox.check_alive()?;
     let before_us = container.cpu_before_us();
     container.begin().await?;
-    let tapped = |stream| capture(sandbox, command).tapped(command, stream);
+    let tapped = |stream| Capture::of(command, &sandbox.lease.scope, &sandbox.blobs).tapped(command, stream);
     let mut running = Running {
         limits,
         stdout: Stream::new(&mut container.stdout, tapped(OutputStream::Stdout))?,
@@ -98,7 +98,7 @@ fn check_workdir(command: &NamedCommand) -> io::Result<()> {
 /// The observation of a command that was aborted before it began.
 async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<ExecutionObservation, SandboxError> {
     let Outputs { kept, refused } = Outputs::unreadable(&command.outputs);
-    let empty = || capture(sandbox, command).finish();
+    let empty = || Capture::of(command, &sandbox.lease.scope, &sandbox.blobs).finish();
     Ok(ExecutionObservation {
         incarnation: sandbox.lease.incarnation.clone(),
         effect: command.effect.clone(),
@@ -116,11 +116,6 @@ async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<Executio
         written: None,
         protected: None,
     })
-}
-
-/// One stream of a command, of which nothing was captured yet.
-fn capture(sandbox: &Sandbox, command: &NamedCommand) -> Capture {
-    Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone(), &command.redactor)
 }
 
 /// One stream while it flows.

@@ -28,7 +28,7 @@ vocabulary!(
         Npm = "npm",
         /// A token of PyPI.
         Pypi = "pypi",
-        /// A token of crates.io.
+        /// A token of the registry of crates.
         Crates = "crates",
         /// A token of Hugging Face.
         HuggingFace = "hugging-face",

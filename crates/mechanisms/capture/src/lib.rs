@@ -49,6 +49,12 @@ impl Capture {
         }
     }
 
+    /// A stream of this command, of which nothing was captured yet.
+    #[must_use]
+    pub fn of(command: &NamedCommand, scope: &Scope, blobs: &Arc<dyn BlobStore>) -> Self {
+        Self::new(scope.clone(), blobs.clone(), &command.redactor)
+    }
+
     /// The same, which pours what it keeps into the tap of the command, where it has one.
     #[must_use]
     pub fn tapped(mut self, command: &NamedCommand, stream: OutputStream) -> Self {

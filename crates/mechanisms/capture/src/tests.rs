@@ -154,6 +154,7 @@ proptest::proptest! {
     }
 }
 
+// proves E-B05
 // break crates/mechanisms/capture/src/lib.rs: `self.redacting.push(chunk, &mut self.buffer);` -> `self.buffer.extend_from_slice(chunk);`
 #[test]
 fn a_secret_is_in_neither_the_blob_nor_a_window_however_its_pieces_arrive() {

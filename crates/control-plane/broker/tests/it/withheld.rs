@@ -44,6 +44,7 @@ fn what_is_read_has_a_mark_in_place_of_each_secret_and_every_line_its_number() {
     });
 }
 
+// proves E-B05
 // break crates/control-plane/broker/src/read.rs: `in clean.text.split(` -> `in bytes.split(`
 #[test]
 fn a_search_tells_no_secret_and_not_whether_one_begins_so() {

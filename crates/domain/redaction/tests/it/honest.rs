@@ -19,7 +19,7 @@ fn honest() -> Vec<String> {
         "secret_access_key: os.environ[\"AWS_SECRET_ACCESS_KEY\"]",
         "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
         "export OPENAI_API_KEY=sk-...",
-        "sk-ant-api03-XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX",
+        "sk-ant-api03-00000000000000000000000000000000000000000000000000000000000XX",
         "risk-assessment-of-the-quarterly-budget-for-the-next-fiscal-year-and-beyond",
         "if text.startswith(\"-----BEGIN RSA PRIVATE KEY-----\"):\n    return parse(text)\n",
         "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
@@ -31,7 +31,7 @@ fn honest() -> Vec<String> {
         "git@github.com:ada/repo.git ssh://git@github.com/ada/repo.git",
         "npm_config_registry npm_lifecycle_event npm_package_config_port",
         "eyJ is how an object begins in base64; eyJhbGciOiJIUzI1NiJ9 alone is a header",
-        "https://hooks.slack.com/services/T000/B000/XXX",
+        "https://hooks.slack.com/services/T000/B000/0",
         "ghost_writer ghs_ glpat- AIza cio scio_12",
     ]
     .into_iter()
@@ -46,6 +46,7 @@ fn honest() -> Vec<String> {
     .collect()
 }
 
+// proves E-B05
 // break crates/domain/redaction/src/scan.rs: `distinct < 8 || says(b"example")` -> `distinct < 2 || says(b"never")`
 #[test]
 fn honest_text_that_looks_like_a_secret_is_left_alone() {

@@ -23,6 +23,7 @@ fn base64(bytes: &[u8]) -> String {
         .collect()
 }
 
+// proves E-B05
 // break crates/domain/redaction/src/known.rs: `for before in 0..3 {` -> `for before in 0..2 {`
 #[test]
 fn a_key_of_ours_is_taken_out_in_every_form_in_which_it_could_get_out() {

@@ -77,6 +77,7 @@ fn fragment() -> impl Strategy<Value = String> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
+    // proves E-B05
     // break crates/domain/redaction/src/class.rs: `Self::Alphanumeric => alphanumeric,` -> `Self::Alphanumeric => alphanumeric || byte == b'[',`
     #[test]
     fn pieces_make_no_difference_and_neither_does_a_second_time(
