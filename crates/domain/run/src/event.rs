@@ -261,6 +261,7 @@ pub enum CallOutcome {
 
 /// What was seen of a call's effect. Contents are artifacts; here are their digests.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "one is made for each call and moved a few times")]
 pub enum Observation {
     /// A file was read.
     FileRead {

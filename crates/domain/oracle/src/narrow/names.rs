@@ -96,7 +96,18 @@ impl<'t> Changed<'t> {
                     self.constants.extend(words(line).next().filter(is_bound));
                 }
             }
-            Language::Rust => declared_behind(&["fn", "macro_rules"], text, &mut self.declared),
+            Language::Rust => {
+                declared_behind(&["fn", "macro_rules"], text, &mut self.declared);
+                for keyword in ["const", "static"] {
+                    for (at, _) in text.match_indices(keyword) {
+                        let rest = text[at + keyword.len()..].trim_start();
+                        let rest = rest.strip_prefix("mut ").unwrap_or(rest).trim_start();
+                        let after = rest.trim_start_matches(is_word);
+                        let is_bound = after.trim_start().starts_with(':');
+                        self.constants.extend(is_bound.then(|| &rest[..rest.len() - after.len()]));
+                    }
+                }
+            }
             Language::Go => {
                 for (at, keyword) in text.match_indices("func ") {
                     let rest = text[at + keyword.len()..].trim_start();
@@ -134,6 +145,7 @@ impl<'t> Changed<'t> {
                     && (is_test || text.contains("test") || may_check(language, text));
                 let calls = |word| word != name && self.declared.contains(word);
                 is_one_of_many
+                    || words(text).any(|word| self.constants.contains(word))
                     || (self.may_check && words(text).any(calls))
                     || self.names(language, name, text, is_test)
             }

@@ -215,6 +215,7 @@ fn parsed(path: &str, before: &str, after: &str) -> Vec<usize> {
     PARSED.take()
 }
 
+// proves E-F05
 // break crates/domain/oracle/src/narrow/mod.rs: `bytes * WORTH_IT.1 < after.len() * WORTH_IT.0` -> `true`
 #[test]
 fn each_side_is_parsed_once_and_of_a_large_file_little_more_than_what_changed() {

@@ -329,6 +329,14 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// Whether it is a string that is written in several pieces.
+fn is_text(node: Node<'_>) -> bool {
+    let inner = node.named_child(0);
+    node.kind() == "concatenated_string"
+        || (node.kind() == "parenthesized_expression"
+            && inner.is_some_and(|inner| matches!(inner.kind(), "string" | "concatenated_string")))
+}
+
 /// Where comments stand in a node, in their order.
 fn comments(node: Node<'_>, depth: u32, found: &mut Vec<std::ops::Range<usize>>) {
     if node.kind() == "comment" {
