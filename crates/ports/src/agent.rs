@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ambit_ids::{AgentId, Digest, MicroUsd, RunId};
+use ambit_redaction::Redactor;
 use async_trait::async_trait;
 
 use crate::AbortSignal;
@@ -22,6 +23,9 @@ pub trait Agent: Send + Sync {
 
     /// The most that one turn can cost: what is reserved before it is asked.
     fn turn_quote(&self) -> MicroUsd;
+
+    /// What takes the keys that it holds out of whatever a run keeps or tells; the rules alone where it holds none.
+    fn redactor(&self) -> Redactor;
 
     /// Answers one turn. MUST end soon after the signal is raised.
     async fn answer(&self, offer: TurnOffer, abort: AbortSignal) -> Result<AgentAnswer, AgentError>;

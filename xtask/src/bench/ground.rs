@@ -55,14 +55,27 @@ impl Ground {
 
     /// The program that performs our arms, built first.
     pub(super) fn product(&self, words: &[&str]) -> Result<Command, Failure> {
-        let program = once(&self.program, || {
-            let build = ["build", "--release", "--quiet", "--package", "ambit", "--example", EXAMPLE];
-            cargo::text(cargo::cargo(&self.root).args(build))?;
-            Ok(self.target.join("release/examples").join(EXAMPLE))
-        })?;
+        let program = once(&self.program, || self.built("ambit", EXAMPLE))?;
         let mut command = Command::new(program);
         command.args(words).current_dir(&self.folder);
         Ok(command)
+    }
+
+    /// An example of a package that performs arms of that package alone, built first.
+    pub(super) fn example(
+        &self,
+        (package, example): (&str, &str),
+        words: &[&str],
+    ) -> Result<Command, Failure> {
+        let mut command = Command::new(self.built(package, example)?);
+        command.args(words).current_dir(&self.folder);
+        Ok(command)
+    }
+
+    fn built(&self, package: &str, example: &str) -> Result<PathBuf, Failure> {
+        let build = ["build", "--release", "--quiet", "--package", package, "--example", example];
+        cargo::text(cargo::cargo(&self.root).args(build))?;
+        Ok(self.target.join("release/examples").join(example))
     }
 
     /// An arm on a tree that lies on disk: `kind` is how many files it has.

@@ -9,6 +9,7 @@ mod ground;
 mod isolation;
 mod noise;
 mod operations;
+mod oracle;
 mod page;
 mod peers;
 mod policy;

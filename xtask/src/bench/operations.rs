@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::{peers, policy, sandbox, source};
+use super::{oracle, peers, policy, sandbox, source};
 use crate::failure::Failure;
 
 pub(super) use super::ground::Ground;
@@ -170,7 +170,12 @@ pub(super) const NOTHING: fn(&Ground) -> Result<(), Failure> = |_| Ok(());
 
 /// All that is measured.
 pub(super) fn operations() -> impl Iterator<Item = &'static Operation> {
-    OPERATIONS.iter().chain(sandbox::OPERATIONS).chain(source::OPERATIONS).chain(policy::OPERATIONS)
+    OPERATIONS
+        .iter()
+        .chain(sandbox::OPERATIONS)
+        .chain(source::OPERATIONS)
+        .chain(policy::OPERATIONS)
+        .chain(oracle::OPERATIONS)
 }
 
 pub(super) static OPERATIONS: &[Operation] = &[

@@ -60,17 +60,39 @@ pub(super) const EDGES: &[Edges] = &[
     ("ambit-canonical", &["ambit-ids"]),
     ("ambit-policy", &["ambit-ids", "ambit-canonical"]),
     ("ambit-gates", &["ambit-ids", "ambit-canonical"]),
+    ("ambit-redaction", &["ambit-ids"]),
     ("ambit-revision", &["ambit-ids"]),
     ("ambit-blueprint", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates"]),
     ("ambit-oracle", &["ambit-ids", "ambit-policy"]),
-    ("ambit-run", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-blueprint"]),
+    (
+        "ambit-run",
+        &[
+            "ambit-ids",
+            "ambit-canonical",
+            "ambit-policy",
+            "ambit-gates",
+            "ambit-blueprint",
+            "ambit-redaction",
+        ],
+    ),
     (
         "ambit-evidence",
-        &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-revision", "ambit-run"],
+        &[
+            "ambit-ids",
+            "ambit-canonical",
+            "ambit-policy",
+            "ambit-gates",
+            "ambit-redaction",
+            "ambit-revision",
+            "ambit-run",
+        ],
     ),
-    ("ambit-ports", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-run"]),
+    (
+        "ambit-ports",
+        &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-redaction", "ambit-run"],
+    ),
     ("ambit-advisories", &["ambit-ports"]),
-    ("ambit-capture", &["ambit-ids", "ambit-ports"]),
+    ("ambit-capture", &["ambit-ids", "ambit-redaction", "ambit-ports"]),
     ("ambit-control-groups", &["ambit-ports"]),
     ("ambit-outputs", &["ambit-ids", "ambit-ports"]),
     ("ambit-ownership", &["ambit-ids", "ambit-canonical", "ambit-ports"]),
@@ -79,8 +101,14 @@ pub(super) const EDGES: &[Edges] = &[
     ("ambit-staging", &["ambit-ids", "ambit-ports"]),
     ("ambit-system-calls", &[]),
     ("ambit-verdict", &["ambit-gates"]),
-    ("ambit-agent-models", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-ports"]),
-    ("ambit-agent-scripted", &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-ports"]),
+    (
+        "ambit-agent-models",
+        &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-redaction", "ambit-ports"],
+    ),
+    (
+        "ambit-agent-scripted",
+        &["ambit-ids", "ambit-canonical", "ambit-blueprint", "ambit-redaction", "ambit-ports"],
+    ),
     ("ambit-blobs", &["ambit-ids", "ambit-ports"]),
     ("ambit-git-export", &["ambit-ids", "ambit-revision", "ambit-ports"]),
     ("ambit-git-import", &["ambit-ids", "ambit-revision", "ambit-ports"]),
@@ -163,6 +191,7 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-revision",
             "ambit-blueprint",
             "ambit-oracle",
+            "ambit-redaction",
             "ambit-run",
             "ambit-ports",
             "ambit-revisions",
@@ -176,6 +205,7 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-canonical",
             "ambit-policy",
             "ambit-gates",
+            "ambit-redaction",
             "ambit-revision",
             "ambit-blueprint",
             "ambit-run",
@@ -194,6 +224,7 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-canonical",
             "ambit-policy",
             "ambit-gates",
+            "ambit-redaction",
             "ambit-revision",
             "ambit-blueprint",
             "ambit-run",
@@ -226,6 +257,7 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-canonical",
             "ambit-policy",
             "ambit-gates",
+            "ambit-redaction",
             "ambit-revision",
             "ambit-blueprint",
             "ambit-run",
@@ -246,6 +278,7 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-canonical",
             "ambit-policy",
             "ambit-gates",
+            "ambit-redaction",
             "ambit-revision",
             "ambit-blueprint",
             "ambit-oracle",
@@ -307,89 +340,4 @@ pub(super) const DEV_EDGES: &[Edges] = &[
             "ambit-orchestrator",
         ],
     ),
-];
-
-/// What of outside the domain may depend on. Nothing here performs I/O, waits, or reads a clock.
-pub(super) const DOMAIN_EXTERNAL: &[Edges] = &[
-    ("ambit-ids", &["globset", "serde", "sha2", "thiserror"]),
-    ("ambit-canonical", &["serde", "serde_json", "serde_json_canonicalizer", "thiserror"]),
-    ("ambit-policy", &["serde", "thiserror"]),
-    ("ambit-gates", &["quick-xml", "serde", "serde_json", "thiserror"]),
-    ("ambit-revision", &["memchr", "serde", "similar", "thiserror", "unicode-normalization"]),
-    (
-        "ambit-blueprint",
-        &["saphyr-parser", "serde", "serde_json", "serde_path_to_error", "strsim", "thiserror"],
-    ),
-    (
-        "ambit-oracle",
-        &[
-            "saphyr-parser",
-            "serde_json",
-            "thiserror",
-            "toml",
-            "tree-sitter",
-            "tree-sitter-go",
-            "tree-sitter-java",
-            "tree-sitter-javascript",
-            "tree-sitter-python",
-            "tree-sitter-rust",
-            "tree-sitter-typescript",
-        ],
-    ),
-    ("ambit-run", &["serde", "serde_json", "thiserror"]),
-    ("ambit-evidence", &["ed25519-dalek", "serde", "serde_json", "thiserror"]),
-];
-
-/// A dependency with a price, and the only crates that may name it.
-pub(super) struct Confined {
-    pub(super) dependency: &'static str,
-    pub(super) to: &'static [&'static str],
-    pub(super) why: &'static str,
-}
-
-/// Dependencies that a build, an audit or a privilege pays for.
-pub(super) const CONFINED: &[Confined] = &[
-    Confined {
-        dependency: "rusqlite",
-        to: &["ambit-store-sqlite"],
-        why: "it compiles SQLite; the rest sees a store",
-    },
-    Confined {
-        dependency: "cedar-policy",
-        to: &["ambit-policy-cedar"],
-        why: "the one heavy engine; the rest sees a port",
-    },
-    Confined {
-        dependency: "ed25519-dalek",
-        to: &[
-            "ambit-signer-file",
-            "ambit-evidence",
-            "ambit-projects",
-            "ambit-conformance",
-            "ambit-simulation",
-        ],
-        why: "one place signs; few verify",
-    },
-    Confined {
-        dependency: "object_store",
-        to: &["ambit-blobs"],
-        why: "cloud clients stay behind the blob port",
-    },
-    Confined {
-        dependency: "linux-raw-sys",
-        to: &["ambit-sandbox-linux", "ambit-sandbox-guest", "ambit-system-calls"],
-        why: "the kernel's own structures are one adapter's, and its numbers of calls one table's",
-    },
-    Confined {
-        dependency: "reqwest",
-        to: &["ambit-agent-models"],
-        why: "the one place that speaks to the outside; the rest sees a port",
-    },
-    Confined { dependency: "axum", to: &["ambit-server"], why: "HTTP has one home" },
-    Confined { dependency: "clap", to: &["ambit"], why: "only a binary reads a command line" },
-    Confined {
-        dependency: "toml",
-        to: &["ambit-images", "ambit-oracle", "ambit-project-survey", "xtask"],
-        why: "documents of ours are JSON; only manifests are read so",
-    },
 ];

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::edge_list::{
-    CONFINED, DEV_EDGES, DEV_MAY_REACH, DOMAIN_EXTERNAL, EDGES, Edges, FOR_EVERY_TEST, RINGS, Ring,
-};
+use super::edge_list::{DEV_EDGES, DEV_MAY_REACH, EDGES, Edges, FOR_EVERY_TEST, RINGS, Ring};
 use super::finding::Finding;
+use super::outside_list::{CONFINED, DOMAIN_EXTERNAL};
 use crate::metadata::{Kind, Package};
 
 const LIST: &str = "xtask/src/check/edge_list.rs";
+const OUTSIDE: &str = "xtask/src/check/outside_list.rs";
 
 pub(super) fn findings(packages: &[Package]) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -83,7 +83,7 @@ fn external(package: &Package) -> Vec<Finding> {
         for name in names.iter().filter(|name| !allowed.contains(name)) {
             found.push(Finding::new(
                 manifest(package),
-                format!("{name} is not in DOMAIN_EXTERNAL of {LIST} for {}", package.name),
+                format!("{name} is not in DOMAIN_EXTERNAL of {OUTSIDE} for {}", package.name),
             ));
         }
     }

@@ -5,6 +5,7 @@ mod edge_list;
 mod edges;
 mod finding;
 mod ignored;
+mod outside_list;
 mod pins;
 mod port_traits;
 mod ratchet;

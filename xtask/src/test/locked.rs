@@ -28,6 +28,8 @@ pub(super) enum Form {
     Python,
     /// Source archives of Python packages, as they were published.
     PythonArchives,
+    /// Releases of Python packages, several of one package too, each in a folder of its own.
+    PythonReleases,
     /// Node packages, in `node_modules`.
     Node,
     /// Crates, in a home of cargo of their own.
@@ -70,6 +72,7 @@ impl Locked {
             Form::PythonArchives => {
                 pip("download", &["--no-binary", "inflection,toposort", "--require-hashes", "--dest"])
             }
+            Form::PythonReleases => releases(lock, fresh),
             Form::Node => {
                 copy("package.json", "package.json")?;
                 copy("package-lock.json", "package-lock.json")?;
@@ -96,6 +99,22 @@ impl Locked {
     fn folder(&self, workspace: &Workspace) -> PathBuf {
         workspace.target.join(self.folder)
     }
+}
+
+/// Installs every line of the lock by itself: pip takes one release of a package at a time.
+fn releases(lock: &Path, fresh: &Path) -> Result<(), Failure> {
+    let text = fs::read_to_string(lock).map_err(Failure::at("read", lock))?;
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let release = line.split_whitespace().next().unwrap_or_default().replace("==", "-");
+        let wanted = fresh.join(format!("{release}.txt"));
+        fs::write(&wanted, line).map_err(Failure::at("write", &wanted))?;
+        let mut python = Command::new("python3");
+        python.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+        python.args(["--only-binary", ":all:", "--no-compile", "--require-hashes"]);
+        python.arg("--target").arg(fresh.join(release)).arg("--requirement").arg(&wanted);
+        cargo::text(&mut python)?;
+    }
+    Ok(())
 }
 
 fn config_of_cargo() -> Option<PathBuf> {

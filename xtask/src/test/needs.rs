@@ -134,6 +134,33 @@ const NEEDS: &[Need] = &[
         tests: "tests in which their history goes to git and back are skipped by name",
     },
     Need {
+        name: "releases of Python packages, from one to the next",
+        source: Source::Locked(Locked {
+            form: Form::PythonReleases,
+            folder: "test-packages/histories/python",
+            lock: "crates/domain/oracle/tests/histories/python.txt",
+        }),
+        tests: "the test of what the guard tells of them is skipped by name",
+    },
+    Need {
+        name: "releases of Node packages, from one to the next",
+        source: Source::Locked(Locked {
+            form: Form::Node,
+            folder: "test-packages/histories/node",
+            lock: "crates/domain/oracle/tests/histories/package-lock.json",
+        }),
+        tests: "the test of what the guard tells of them is skipped by name",
+    },
+    Need {
+        name: "releases of crates, from one to the next",
+        source: Source::Locked(Locked {
+            form: Form::Crates,
+            folder: "test-packages/histories/crates",
+            lock: "crates/domain/oracle/tests/histories/crates.lock",
+        }),
+        tests: "the test of what the guard tells of them is skipped by name",
+    },
+    Need {
         name: "unshare",
         source: Source::Machine { found_by: &["unshare", "--version"], apt: &["util-linux"] },
         tests: "tests on a file system of their own are skipped by name",

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ambit_ids::{AgentId, Digest, MicroUsd, RunId};
 use ambit_ports::AbortSignal;
 use ambit_ports::agent::{Agent, AgentAnswer, AgentError, TurnOffer};
+use ambit_redaction::Redactor;
 use async_trait::async_trait;
 
 use crate::composing::compose;
@@ -84,6 +85,10 @@ impl Agent for ModelAgent {
 
     fn turn_quote(&self) -> MicroUsd {
         self.settings.quote
+    }
+
+    fn redactor(&self) -> Redactor {
+        self.settings.redactor.clone()
     }
 
     async fn answer(&self, offer: TurnOffer, abort: AbortSignal) -> Result<AgentAnswer, AgentError> {

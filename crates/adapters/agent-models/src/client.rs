@@ -3,6 +3,7 @@ use std::sync::Arc;
 use ambit_ids::{DurationMs, MicroUsd};
 use ambit_ports::AbortSignal;
 use ambit_ports::runtime::{Clock, Entropy};
+use ambit_redaction::Redactor;
 use async_trait::async_trait;
 
 use crate::attempt::{Attempt, Channel, Outcome};
@@ -122,6 +123,12 @@ impl Client {
     #[must_use]
     pub const fn pricing(&self) -> Pricing {
         self.pricing
+    }
+
+    /// What takes the key out of text.
+    #[must_use]
+    pub fn redactor(&self) -> Redactor {
+        Redactor::knowing(self.key.iter().map(Secret::expose))
     }
 
     /// What a call of this usage cost; `None` where no price is known.

@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ambit_ids::{Digest, MicroUsd};
+use ambit_redaction::Redactor;
 
 use crate::allowance::ContextAllowance;
 use crate::dialogue::Usage;
@@ -21,6 +22,8 @@ pub struct ModelSettings {
     pub cost: Cost,
     /// The most tokens of one answer, reasoning included.
     pub max_output_tokens: u32,
+    /// What takes the key of the model out of text.
+    pub redactor: Redactor,
     /// How large a request may be.
     pub context: ContextAllowance,
 }

@@ -14,6 +14,7 @@ mod transcript;
 use ambit_ids::{AgentId, Digest, MicroUsd};
 use ambit_ports::AbortSignal;
 use ambit_ports::agent::{Agent, AgentAnswer, AgentError, TurnOffer};
+use ambit_redaction::Redactor;
 use async_trait::async_trait;
 use serde_json::Value;
 
@@ -53,6 +54,10 @@ impl Agent for ScriptedAgent {
 
     fn turn_quote(&self) -> MicroUsd {
         self.transcript.turn_quote()
+    }
+
+    fn redactor(&self) -> Redactor {
+        Redactor::by_rules()
     }
 
     async fn answer(&self, offer: TurnOffer, mut abort: AbortSignal) -> Result<AgentAnswer, AgentError> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ambit_control_groups::Layout;
-use ambit_ids::{BackendId, Digest, Incarnation, LeaseId};
+use ambit_ids::{BackendId, Digest, LeaseId};
 use ambit_measurements::{Measurements, Trust};
 use ambit_ownership::is_maker_alive;
 use ambit_ports::images::ImageStore;
@@ -37,8 +37,8 @@ pub struct Settings {
 }
 
 /// A number that no slot can know before it is asked for it.
-fn nonce_of(incarnation: &Incarnation) -> u64 {
-    let [a, b, c, d, e, f, g, h, ..] = *Digest::of(incarnation.as_str().as_bytes()).as_bytes();
+fn nonce_of(fresh: &str) -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] = *Digest::of(fresh.as_bytes()).as_bytes();
     u64::from_le_bytes([a, b, c, d, e, f, g, h])
 }
 
@@ -239,8 +239,8 @@ impl LinuxSandboxes {
         making: Making<'_>,
         fittings: &Arc<Fittings>,
     ) -> Result<Sandbox, SandboxError> {
-        let nonce = nonce_of(&making.lease.incarnation);
-        while let Some(slot) = self.pool.take(fittings, &making.lease.scope, nonce).await {
+        let nonce = nonce_of(&self.ids.next());
+        while let Some(slot) = self.pool.take(fittings, &making.spec.scope, nonce).await {
             match Sandbox::make(making.clone(), slot, Some(nonce)).await {
                 Err(SandboxError::Gone(_)) => self.pool.count_dropped(),
                 made => {
@@ -306,24 +306,13 @@ impl LinuxSandboxes {
             let is_same = sandbox.lease.image == spec.image && sandbox.mounts == spec.volumes;
             return if is_same { Ok(sandbox.lease.clone()) } else { Err(SandboxError::Conflict(id)) };
         }
-        let incarnation = Incarnation::new(format!("inc_{}", self.ids.next())).map_err(|error| {
-            SandboxError::during("naming the life of the sandbox")(std::io::Error::other(error))
-        })?;
-        let lease = SandboxLease {
-            lease: id.clone(),
-            incarnation,
-            backend: self.id.clone(),
-            run: spec.run.clone(),
-            scope: spec.scope.clone(),
-            image: spec.image,
-        };
         let home = self.home(&id);
         self.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
         retire::clear(&home, &id).await?;
         let making = Making {
-            lease: lease.clone(),
-            limits: spec.limits,
-            fixtures: &spec.fixtures,
+            lease: id.clone(),
+            backend: &self.id,
+            spec,
             blobs: self.memory.over(Arc::clone(&spec.blobs), &spec.scope),
             home,
             enforced: self.layout().enforcement(),
@@ -331,9 +320,13 @@ impl LinuxSandboxes {
         };
         let volumes = spec.volumes.iter().cloned().zip(volumes.iter().cloned()).collect();
         let fittings = Arc::new(Fittings::new(image.to_path_buf(), volumes, spec.limits, &spec.scope));
+        let beginning = self.pool.begin();
         let sandbox = self.sandbox_of(making, &fittings).await;
         self.pool.refill();
-        self.live.lock().unwrap_or_else(PoisonError::into_inner).insert(id, Arc::new(sandbox?));
+        let mut sandbox = sandbox?;
+        sandbox.beginning = Mutex::new(Some(beginning));
+        let lease = sandbox.lease.clone();
+        self.live.lock().unwrap_or_else(PoisonError::into_inner).insert(id, Arc::new(sandbox));
         Ok(lease)
     }
 }

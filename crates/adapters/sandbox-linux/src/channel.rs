@@ -14,6 +14,18 @@ use crate::watch::watch;
 /// More than any message needs beside its variable parts.
 pub(crate) const FIXED_BYTES: usize = 512;
 
+/// Sends a message on a socket of another process, where it fits at once.
+pub(crate) fn send_now<'a>(
+    socket: BorrowedFd<'_>,
+    message: &impl Message<'a>,
+    variable_bytes: usize,
+    beside: &[BorrowedFd<'_>],
+) -> io::Result<()> {
+    let mut buffer = vec![0; variable_bytes + FIXED_BYTES];
+    let len = message.encode(&mut buffer).ok_or(io::ErrorKind::InvalidInput)?;
+    Ok(socket::send_bytes_now(socket, &buffer[..len], beside)?)
+}
+
 /// This side of a connection.
 pub(crate) struct Channel(AsyncFd<OwnedFd>);
 
@@ -36,6 +48,15 @@ impl Channel {
         let len = message.encode(&mut buffer).ok_or(io::ErrorKind::InvalidInput)?;
         let message = &buffer[..len];
         self.0.async_io(Interest::WRITABLE, |fd| Ok(socket::send_bytes(fd.as_fd(), message, beside)?)).await
+    }
+
+    /// Receives the next message into `buffer` where one is there; `None` where none is, or none that can be read.
+    pub(crate) fn receive_now<'a, 'b: 'a, M: Message<'a>>(
+        &self,
+        buffer: &'b mut [u8],
+    ) -> Option<(M, Descriptors)> {
+        let (len, descriptors) = socket::receive(self.0.get_ref().as_fd(), buffer).ok()?;
+        Some((M::decode(&buffer[..len])?, descriptors))
     }
 
     async fn next(&self, buffer: &mut [u8]) -> io::Result<(usize, Descriptors)> {

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use ambit_capture::Capture;
-use ambit_control_groups::{Group, GroupLimits, Usage};
+use ambit_control_groups::Usage;
 use ambit_gates::{Ending, ResourceLimit};
 use ambit_ids::{ByteCount, DurationMs, ExecutionLimits};
 use ambit_outputs::Outputs;
@@ -19,9 +19,9 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::time::{Instant, sleep_until};
 
 use crate::guest::refused;
-use crate::handover::{Handover, OWN_PROCESSES};
-use crate::sandbox::{Sandbox, Turn};
-use crate::{account, signs};
+use crate::handover::Handover;
+use crate::sandbox::Sandbox;
+use crate::{account, limits, signs};
 
 /// How much later than the guest's own the deadline of this side is.
 const DEADLINE_MARGIN: Duration = Duration::from_millis(1000);
@@ -61,23 +61,25 @@ pub(crate) async fn execute(
     let volumes = sandbox.volumes(command.tree, &limits, sandbox.declared(&command.volumes)?);
     let handover = Handover::of(command).map_err(SandboxError::during("reading the command"))?;
     sandbox.settled(&mut turn).await.map_err(|_| SandboxError::Gone(sandbox.lease.lease.clone()))?;
-    let (before, has_own_peak) = control(sandbox, &mut turn, &limits)?;
+    let (before, has_own_peak) = limits::control(sandbox, &mut turn, &limits)?;
 
     let mut unfinished = Unfinished(Some(sandbox));
-    let (stdout, stderr) = handover.start(sandbox, volumes, &limits).await?;
-    let capture =
-        |stream| Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone()).tapped(command, stream);
+    let (stdout, stderr) = handover.start(sandbox, &mut turn, volumes, &limits).await?;
+    // Where nobody looked at them before, they are opened while the command starts.
+    let gauges = sandbox.gauges();
+    let tapped = |stream| Capture::of(command, &sandbox.lease.scope, &sandbox.blobs).tapped(command, stream);
     let mut running = Running {
         sandbox,
         limits: &limits,
-        stdout: Stream::new(stdout, capture(OutputStream::Stdout))?,
-        stderr: Stream::new(stderr, capture(OutputStream::Stderr))?,
+        stdout: Stream::new(stdout, tapped(OutputStream::Stdout))?,
+        stderr: Stream::new(stderr, tapped(OutputStream::Stderr))?,
         stop: None,
         started: Instant::now(),
         cpu_before_us: before.cpu_us,
     };
     let ended = running.watch(&mut abort).await?;
-    let mut after = sandbox.gauges.usage();
+    sandbox.has_begun();
+    let mut after = gauges.usage();
     turn.counted = Some(after);
     after.peak_memory_bytes = after.peak_memory_bytes.filter(|_| has_own_peak);
     let observation = observe(running, command, ended, (before, after)).await?;
@@ -88,46 +90,10 @@ pub(crate) async fn execute(
     Ok(observation)
 }
 
-/// Puts the limits of the whole in place, and answers what was counted before the command and whether the most memory
-/// will be its own.
-fn control(
-    sandbox: &Sandbox,
-    turn: &mut Turn,
-    limits: &ExecutionLimits,
-) -> Result<(Usage, bool), SandboxError> {
-    let wanted = group_limits(limits);
-    if turn.applied != Some(wanted) {
-        turn.applied = None;
-        limit(&sandbox.guest.group, wanted)?;
-        turn.applied = Some(wanted);
-    }
-    let gauges = &sandbox.gauges;
-    let has_own_peak = gauges.forget_peak() || turn.counted.is_none();
-    // Between commands only the guest runs: of the counts only its processor time goes on.
-    let before = turn.counted.take().unwrap_or_else(|| gauges.usage());
-    Ok((Usage { cpu_us: gauges.cpu_us(), ..before }, has_own_peak))
-}
-
-/// The limits of the whole.
-pub(crate) fn group_limits(limits: &ExecutionLimits) -> GroupLimits {
-    GroupLimits {
-        memory_bytes: limits.memory_bytes.get(),
-        processes: u64::from(limits.processes) + OWN_PROCESSES,
-        cpu_millis: u64::from(limits.cpu_millis),
-    }
-}
-
-/// Puts limits on a group.
-pub(crate) fn limit(group: &Group, wanted: GroupLimits) -> Result<(), SandboxError> {
-    group
-        .limit(wanted)
-        .map_err(|source| SandboxError::ControlFailed { control: "the control group".into(), source })
-}
-
 /// The observation of a command that was aborted while another one ran.
 async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<ExecutionObservation, SandboxError> {
     let Outputs { kept, refused } = Outputs::unreadable(&command.outputs);
-    let empty = || Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone()).finish();
+    let empty = || Capture::of(command, &sandbox.lease.scope, &sandbox.blobs).finish();
     Ok(ExecutionObservation {
         incarnation: sandbox.lease.incarnation.clone(),
         effect: command.effect.clone(),
@@ -324,7 +290,7 @@ async fn cpu_exceeded(
     let limit_us = limits.cpu_time_ms.get().saturating_mul(1000);
     loop {
         sleep_until(*next).await;
-        let used_us = sandbox.gauges.cpu_us().unwrap_or(0).saturating_sub(before_us);
+        let used_us = sandbox.gauges().cpu_us().unwrap_or(0).saturating_sub(before_us);
         let Some(left_us) = limit_us.checked_sub(used_us).filter(|left| *left > 0) else { return };
         *next = later(Instant::now(), soonest(limits, left_us));
     }
@@ -363,16 +329,12 @@ async fn observe(
     let (ending, breaches): (_, BTreeSet<ResourceLimit>) = facts.verdict();
     let counts = ended.and_then(|ended| ended.signs);
     let signs = counts.map(|counts| signs::of(counts, &facts, &breaches));
-    let Outputs { kept, refused } = match ended {
-        Some(_) => {
-            ambit_outputs::collect(sandbox, &command.outputs, &sandbox.lease.scope, &sandbox.blobs).await?
-        }
-        None => Outputs::unreadable(&command.outputs),
-    };
-    let written = match ended {
-        Some(_) => ambit_outputs::written(sandbox, &command.watched).await?,
-        None => None,
-    };
+    let (scope, blobs) = (&sandbox.lease.scope, &sandbox.blobs);
+    let (mut outputs, mut written) = (Outputs::unreadable(&command.outputs), None);
+    if ended.is_some() {
+        outputs = ambit_outputs::collect(sandbox, &command.outputs, scope, blobs).await?;
+        written = ambit_outputs::written(sandbox, &command.watched).await?;
+    }
     let (stdout, stderr) = tokio::try_join!(stdout.capture.finish(), stderr.capture.finish())?;
     let wall = ended.map_or(started.elapsed(), |ended| Duration::from_micros(ended.wall_us));
     let millis =
@@ -384,8 +346,8 @@ async fn observe(
         breaches,
         stdout,
         stderr,
-        outputs: kept,
-        refused_outputs: refused,
+        outputs: outputs.kept,
+        refused_outputs: outputs.refused,
         duration_ms: millis(wall),
         cpu_ms: cpu_us.map(|cpu_us| DurationMs::new(cpu_us / 1000)),
         peak_memory_bytes: after.peak_memory_bytes.map(ByteCount::new),

@@ -190,6 +190,11 @@ impl Guest {
         self.control.receive(&mut buffer).await
     }
 
+    /// Receives the next response where there is one.
+    pub(crate) fn receive_now(&self) -> Option<(Response, Descriptors)> {
+        self.control.receive_now(&mut [0; 256])
+    }
+
     /// Receives responses up to one that `wanted` recognises. What is passed over are answers to hints.
     pub(crate) async fn receive_until<T>(
         &self,

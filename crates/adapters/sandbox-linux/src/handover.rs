@@ -10,8 +10,9 @@ use ambit_ports::sandbox::{Enforcer, LimitEnforcement, NamedCommand, SandboxErro
 use ambit_sandbox_guest::wire::{Execute, MESSAGE_BYTES, ProcessLimits, Request, STRINGS, Volumes};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::channel::FIXED_BYTES;
+use crate::channel::{FIXED_BYTES, send_now};
 use crate::sandbox::Sandbox;
+use crate::turn::Turn;
 
 /// Processes beside those of the command: the guest.
 pub(crate) const OWN_PROCESSES: u64 = 1;
@@ -65,6 +66,7 @@ impl Handover {
     pub(crate) async fn start(
         &self,
         sandbox: &Sandbox,
+        turn: &mut Turn,
         volumes: Volumes,
         limits: &ExecutionLimits,
     ) -> Result<(OwnedFd, OwnedFd), SandboxError> {
@@ -72,22 +74,31 @@ impl Handover {
         let pipe =
             || pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).map_err(SandboxError::during(what));
         let ((stdout, stdout_far), (stderr, stderr_far)) = (pipe()?, pipe()?);
-        let request = Request::Execute(Execute {
+        let command = Execute {
             volumes,
             wall_ms: limits.wall_ms.get(),
             limits: process_limits(limits, sandbox.enforced),
             workdir: &self.workdir,
             arguments: &self.arguments,
             environment: &self.environment,
-        });
+        };
+        let request = Request::Execute(command);
         let beside = [stdout_far.as_fd(), stderr_far.as_fd()];
-        sandbox.guest.send(&request, self.variable_bytes(), &beside).await.map_err(|error| {
-            match error.kind() {
-                io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
-                    SandboxError::Gone(sandbox.lease.lease.clone())
-                }
-                _ => SandboxError::during(what)(error),
+        // To the launcher itself where it stands ready: the guest hears of it while that becomes the command.
+        let door = turn.door(&volumes, || sandbox.guest.receive_now());
+        let hand = |door: OwnedFd| send_now(door.as_fd(), &request, self.variable_bytes(), &beside);
+        let sent = if door.is_some_and(|door| hand(door).is_ok()) {
+            let known =
+                Request::Execute(Execute { workdir: c"", arguments: &[], environment: &[], ..command });
+            sandbox.guest.send(&known, 0, &[]).await
+        } else {
+            sandbox.guest.send(&request, self.variable_bytes(), &beside).await
+        };
+        sent.map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
+                SandboxError::Gone(sandbox.lease.lease.clone())
             }
+            _ => SandboxError::during(what)(error),
         })?;
         Ok((stdout, stderr))
     }

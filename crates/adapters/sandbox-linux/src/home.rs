@@ -45,6 +45,17 @@ impl Share {
         &self.0
     }
 
+    /// Writes ahead what its lease will have: the record of whose it is then, and the name of its maker.
+    pub(crate) fn sign(&self, record: &Record) -> io::Result<()> {
+        let bytes = ambit_canonical::encode(record).map_err(io::Error::other)?;
+        fs::write(self.0.join("record"), bytes.as_bytes())?;
+        MakerLink::prepare(&self.maker())
+    }
+
+    fn maker(&self) -> PathBuf {
+        self.0.join("maker")
+    }
+
     /// Where a tree lies.
     pub(crate) fn tree(&self, tree: Digest) -> PathBuf {
         self.0.join("trees").join(tree.to_hex())
@@ -106,14 +117,11 @@ impl Home {
         MakerLink::of(&self.0)
     }
 
-    /// Takes over what was prepared, with the record of whose it is now. Fails where it exists: then another life has it,
-    /// or its end is unproven.
-    pub(crate) fn take_over(&self, share: Share, record: &Record) -> io::Result<()> {
+    /// Takes over what was prepared and [signed](Share::sign). Fails where it exists: then another life has it, or its end is
+    /// unproven.
+    pub(crate) fn take_over(&self, share: Share) -> io::Result<()> {
         // Before anything else, so that whatever is left of it has a maker.
-        self.maker_link().write()?;
-        let bytes = ambit_canonical::encode(record).map_err(io::Error::other)?;
-        // It is nobody's until it has its name, so the record need not be whole before.
-        fs::write(share.0.join("record"), bytes.as_bytes())?;
+        self.maker_link().take(&share.maker())?;
         fs::rename(&share.0, &self.0)?;
         std::mem::forget(share);
         Ok(())

@@ -21,6 +21,7 @@ mod handover;
 mod home;
 mod host_directory;
 mod identity;
+mod limits;
 mod machine;
 mod measuring;
 mod missing;
@@ -38,6 +39,7 @@ mod signs;
 mod slot;
 mod spawner;
 mod trees;
+mod turn;
 mod verbs;
 mod watch;
 

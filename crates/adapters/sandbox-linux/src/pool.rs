@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use ambit_ids::{Digest, Scope};
+use ambit_ids::{Digest, Incarnation, Scope};
 use ambit_ownership::ProcessIdentity;
 use ambit_ports::runtime::IdGenerator;
 use ambit_ports::sandbox::SandboxError;
@@ -22,7 +22,8 @@ use crate::trees::Held;
 
 /// How long the run that took a slot has the machine for itself before the next one is made.
 const REFILL_PAUSE: Duration = Duration::from_millis(20);
-/// So many such pauses at most while runs go on to come, and find slots that wait.
+/// So many such pauses at most while runs go on to come, or more of them begin than there are processors, and all find
+/// slots that wait.
 const PAUSES: u32 = 10;
 /// So many make slots at a time: the kernel makes network namespaces one after the other.
 const MAKERS: usize = 2;
@@ -55,6 +56,8 @@ pub(crate) struct Pool {
     place: PathBuf,
     state: Mutex<State>,
     makers: Arc<AtomicUsize>,
+    /// How many runs took a slot whose first command has not ended.
+    beginnings: Arc<AtomicUsize>,
     made: AtomicU64,
 }
 
@@ -98,7 +101,13 @@ impl State {
 impl Pool {
     pub(crate) fn new(nursery: Nursery, ids: Arc<dyn IdGenerator>, size: usize, place: PathBuf) -> Self {
         let (state, makers, made) = (Mutex::default(), Arc::default(), AtomicU64::new(0));
-        Self { nursery, ids, size, place, state, makers, made }
+        Self { nursery, ids, size, place, state, makers, beginnings: Arc::default(), made }
+    }
+
+    /// A run begins, until the answer is dropped.
+    pub(crate) fn begin(&self) -> Beginning {
+        self.beginnings.fetch_add(1, Ordering::AcqRel);
+        Counted(Arc::clone(&self.beginnings))
     }
 
     pub(crate) fn nursery(&self) -> &Nursery {
@@ -174,7 +183,7 @@ impl Pool {
         if added.is_err() {
             return;
         }
-        let (pool, place) = (Arc::downgrade(self), Maker(Arc::clone(&self.makers)));
+        let (pool, place) = (Arc::downgrade(self), Counted(Arc::clone(&self.makers)));
         tokio::spawn(async move {
             let _place = place;
             pause(&pool).await;
@@ -214,7 +223,8 @@ impl Pool {
         }
         if let Some(slot) = slot {
             state.counts.refills += 1;
-            state.counts.refill_cpu_us += slot.guest.group.cpu_us().unwrap_or(0);
+            let counted = slot.counted.and_then(|usage| usage.cpu_us);
+            state.counts.refill_cpu_us += counted.or_else(|| slot.guest.group.cpu_us()).unwrap_or(0);
             state.waiting.push_back(slot);
         }
     }
@@ -236,28 +246,38 @@ impl Pool {
         let by_path = self.nursery.by_path();
         let lay_out = |owner| Site::lay_out(&self.place, &name, owner, &fittings.image, by_path);
         let (guest, site) = self.nursery.make(&name, u32::from_le_bytes([a, b, c, d]), lay_out).await?;
-        Slot::furnish(guest, site, fittings, self.nursery.filter()).await
+        let incarnation = Incarnation::new(format!("inc_{}", self.ids.next())).map_err(|error| {
+            SandboxError::during("naming the life of the sandbox")(std::io::Error::other(error))
+        })?;
+        Slot::furnish(guest, site, fittings, self.nursery.filter(), incarnation).await
     }
 }
 
-/// Waits until no run has come for a while, as long as those that come find slots.
+/// Waits until no run has come for a while and they do not hold up each other, as long as those that come find slots.
 async fn pause(pool: &Weak<Pool>) {
-    let mut seen = None;
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let (mut seen, mut missed) = (None, None);
     for _ in 0..PAUSES {
         tokio::time::sleep(REFILL_PAUSE).await;
-        let Some(counts) = pool.upgrade().map(|pool| pool.counts()) else { return };
+        let Some(pool) = pool.upgrade() else { return };
+        let counts = pool.counts();
+        let is_crowded = pool.beginnings.load(Ordering::Acquire) > processors;
+        let found_none = *missed.get_or_insert(counts.misses) < counts.misses;
         let leases = Some(counts.hits + counts.misses);
-        if counts.waiting == 0 || leases == seen {
+        if found_none || !is_crowded && (counts.waiting == 0 || leases == seen) {
             return;
         }
         seen = leases;
     }
 }
 
-/// The place of a maker, given back with this value.
-struct Maker(Arc<AtomicUsize>);
+/// A run that took a slot, and whose first command has not ended.
+pub(crate) type Beginning = Counted;
 
-impl Drop for Maker {
+/// One of those that are counted, until this value goes.
+pub(crate) struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
@@ -283,7 +303,7 @@ mod tests {
 
     impl IdGenerator for Numbers {
         fn next(&self) -> String {
-            self.0.fetch_add(1, Ordering::Relaxed).to_string()
+            format!("{:032}", self.0.fetch_add(1, Ordering::Relaxed))
         }
     }
 

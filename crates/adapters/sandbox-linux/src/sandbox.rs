@@ -3,22 +3,23 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use ambit_control_groups::{Gauges, GroupLimits, Usage};
-use ambit_ids::{ByteCount, Digest, ExecutionLimits, VolumeMount};
+use ambit_control_groups::Gauges;
+use ambit_ids::{BackendId, ByteCount, Digest, ExecutionLimits, LeaseId, VolumeMount};
 use ambit_ports::blobs::BlobStore;
-use ambit_ports::sandbox::{FileBatch, FileReceipt, Fixture, LimitEnforcement, SandboxError, SandboxLease};
+use ambit_ports::sandbox::{
+    FileBatch, FileReceipt, Fixture, LimitEnforcement, SandboxError, SandboxLease, SandboxSpec,
+};
 use ambit_sandbox_guest::wire::{Request, Response, Sizes, TREE_NAME_BYTES, Volumes};
 use ambit_staging::{Fresh, Stage, batch_digest};
 
 use crate::guest::Guest;
-use crate::home::{Home, Record};
+use crate::home::Home;
+use crate::pool::Beginning;
 use crate::slot::{Prepared, Slot};
 use crate::trees::{Held, Trees};
-
-/// How many hints are given without their answers being read: far fewer than a socket holds.
-const HINTS: u32 = 16;
+use crate::turn::Turn;
 
 /// A live sandbox.
 pub(crate) struct Sandbox {
@@ -33,7 +34,7 @@ pub(crate) struct Sandbox {
     pub(crate) guest: Guest,
     /// Held by the one execution at a time.
     pub(crate) turn: tokio::sync::Mutex<Turn>,
-    pub(crate) gauges: Gauges,
+    gauges: OnceLock<Gauges>,
     /// The trees that were brought.
     trees: Mutex<BTreeMap<Digest, Brought>>,
     /// The tree that the guest had before one was brought.
@@ -44,6 +45,8 @@ pub(crate) struct Sandbox {
     /// Those that leases share.
     shared: Arc<Trees>,
     stopped: AtomicBool,
+    /// Until its first command has ended.
+    pub(crate) beginning: Mutex<Option<Beginning>>,
 }
 
 /// A tree that was brought.
@@ -61,25 +64,12 @@ impl Brought {
     }
 }
 
-/// Whose turn it is, and in what state the last one left the guest.
-#[derive(Default)]
-pub(crate) struct Turn {
-    /// The guest was asked to take the volumes of the last command away, and did not answer yet.
-    finishing: bool,
-    /// How many answers to hints nobody read yet.
-    hinted: u32,
-    /// The limits that the control group has.
-    pub(crate) applied: Option<GroupLimits>,
-    /// What the control group counted up to the end of the last command.
-    pub(crate) counted: Option<Usage>,
-}
-
 /// What a sandbox is made of, beside its slot.
 #[derive(Clone)]
 pub(crate) struct Making<'a> {
-    pub(crate) lease: SandboxLease,
-    pub(crate) limits: ExecutionLimits,
-    pub(crate) fixtures: &'a [Fixture],
+    pub(crate) lease: LeaseId,
+    pub(crate) backend: &'a BackendId,
+    pub(crate) spec: &'a SandboxSpec,
     pub(crate) blobs: Arc<dyn BlobStore>,
     pub(crate) home: Home,
     pub(crate) enforced: LimitEnforcement,
@@ -111,32 +101,36 @@ impl Sandbox {
         slot: Slot,
         proof: Option<u64>,
     ) -> Result<Self, SandboxError> {
-        let Making { lease, limits, fixtures, blobs, home, enforced, shared } = making;
-        let Slot { guest, share, volumes, applied, tree, .. } = slot;
-        let record = Record {
-            incarnation: lease.incarnation.clone(),
-            process: guest.identity.clone(),
-            group: guest.group.clone(),
+        let Making { lease, backend, spec, blobs, home, enforced, shared } = making;
+        let Slot { guest, incarnation, share, volumes, applied, tree, counted, .. } = slot;
+        home.take_over(share).map_err(SandboxError::during("taking a sandbox over"))?;
+        let lease = SandboxLease {
+            lease,
+            incarnation,
+            backend: backend.clone(),
+            run: spec.run.clone(),
+            scope: spec.scope.clone(),
+            image: spec.image,
         };
-        home.take_over(share, &record).map_err(SandboxError::during("taking a sandbox over"))?;
         let sandbox = Self {
             lease,
-            limits,
+            limits: spec.limits,
             mounts: volumes,
             blobs,
             home,
             enforced,
-            gauges: Gauges::open(&guest.group),
+            gauges: OnceLock::new(),
             guest,
-            turn: tokio::sync::Mutex::new(Turn { applied: Some(applied), ..Turn::default() }),
+            turn: tokio::sync::Mutex::new(Turn::of(applied, counted)),
             shared,
             trees: Mutex::default(),
             foreseen: Mutex::new(tree),
             is_learned: AtomicBool::new(false),
             was_foreseen: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
+            beginning: Mutex::default(),
         };
-        match sandbox.move_in(fixtures, proof).await {
+        match sandbox.move_in(&spec.fixtures, proof).await {
             Ok(()) => Ok(sandbox),
             Err(error) => {
                 let _ = sandbox.home.remove();
@@ -162,7 +156,13 @@ impl Sandbox {
 
     async fn proven(&self, wanted: u64) -> Result<(), SandboxError> {
         match self.guest.receive().await {
-            Ok((Response::Proven { nonce }, _)) if nonce == wanted => Ok(()),
+            Ok((Response::Proven { nonce }, [door, ..])) if nonce == wanted => {
+                let foreseen = self.foreseen.lock().unwrap_or_else(PoisonError::into_inner);
+                if let (Some(prepared), Some(door), Ok(mut turn)) = (&*foreseen, door, self.turn.try_lock()) {
+                    turn.stands_ready(prepared.volumes, door);
+                }
+                Ok(())
+            }
             _ => Err(SandboxError::Gone(self.lease.lease.clone())),
         }
     }
@@ -320,9 +320,8 @@ impl Sandbox {
     /// does, and only that reads the answer: of many hints without a command the last are not given.
     pub(crate) async fn hint(&self, volumes: Volumes) {
         if let Ok(mut turn) = self.turn.try_lock()
-            && turn.hinted < HINTS
+            && turn.may_hint(volumes)
         {
-            turn.hinted += 1;
             let _ = self.guest.send(&Request::Prepare(volumes), 0, &[]).await;
         }
     }
@@ -331,7 +330,9 @@ impl Sandbox {
     pub(crate) async fn copies(&self, tree: Digest) -> io::Result<bool> {
         let mut turn = self.turn.lock().await;
         self.settled(&mut turn).await?;
-        self.guest.send(&Request::Prepare(self.volumes(tree, &self.limits, 0)), 0, &[]).await?;
+        let volumes = self.volumes(tree, &self.limits, 0);
+        turn.forget_the_door(volumes);
+        self.guest.send(&Request::Prepare(volumes), 0, &[]).await?;
         self.guest
             .receive_until(|response, _| match response {
                 Response::Prepared { copied } => Some(copied),
@@ -343,8 +344,7 @@ impl Sandbox {
     /// Asks the guest to take the volumes of a command away, and then to prepare the next: most likely the same again.
     pub(crate) async fn settle(&self, turn: &mut Turn, volumes: Volumes) {
         turn.finishing = self.guest.send(&Request::Finish, 0, &[]).await.is_ok();
-        // The end of the command came after the answers to all hints before it.
-        turn.hinted = 1;
+        turn.begin_anew(volumes);
         let _ = self.guest.send(&Request::Prepare(volumes), 0, &[]).await;
     }
 
@@ -376,6 +376,16 @@ impl Sandbox {
     /// Marks it as stopped on purpose.
     pub(crate) fn mark_stopped(&self) {
         self.stopped.store(true, Ordering::Release);
+    }
+
+    /// The counters of its control group.
+    pub(crate) fn gauges(&self) -> &Gauges {
+        self.gauges.get_or_init(|| Gauges::open(&self.guest.group))
+    }
+
+    /// Its first command has ended.
+    pub(crate) fn has_begun(&self) {
+        drop(self.beginning.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
     /// Whether it was stopped on purpose.

@@ -8,16 +8,16 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ambit_control_groups::GroupLimits;
-use ambit_ids::{Digest, ExecutionLimits, Scope, VolumeMount};
+use ambit_control_groups::{Gauges, GroupLimits, Usage};
+use ambit_ids::{Digest, ExecutionLimits, Incarnation, Scope, VolumeMount};
 use ambit_ports::sandbox::SandboxError;
 use ambit_sandbox_guest::wire::{Request, Response, Volumes};
 use ambit_staging::Owner;
 
-use crate::execute::{group_limits, limit};
 use crate::guest::{Guest, refused};
-use crate::home::Share;
+use crate::home::{Record, Share};
 use crate::host_directory::HostDirectory;
+use crate::limits::{group_limits, limit};
 use crate::sandbox::{sizes, tree_name};
 use crate::trees::Held;
 
@@ -71,6 +71,9 @@ impl Fittings {
 /// A slot that no lease has yet. When it is dropped its guest is killed, and its directory removed.
 pub(crate) struct Slot {
     pub(crate) guest: Guest,
+    /// Which life of a sandbox it will be.
+    pub(crate) incarnation: Incarnation,
+    /// Signed for that life.
     pub(crate) share: Share,
     /// The declared volumes, in the order in which the guest knows them.
     pub(crate) volumes: Vec<VolumeMount>,
@@ -79,6 +82,8 @@ pub(crate) struct Slot {
     pub(crate) applied: GroupLimits,
     /// The tree in it, mounted in its workspace.
     pub(crate) tree: Option<Prepared>,
+    /// What its control group counted by then, where it has one.
+    pub(crate) counted: Option<Usage>,
 }
 
 /// A tree in the workspace of a slot.
@@ -122,11 +127,16 @@ impl Slot {
         site: Site,
         fittings: &Fittings,
         filter: &[u8],
+        incarnation: Incarnation,
     ) -> Result<Self, SandboxError> {
         // All is asked at once, and is done in its order. What cannot be asked is known to the guest, which ended.
         let asked = ask(&guest, &site, fittings, filter).await;
         let applied = group_limits(&fittings.limits);
         limit(&guest.group, applied)?;
+        // Files are made while the guest builds its root, and none when a lease comes.
+        let (process, group) = (guest.identity.clone(), guest.group.clone());
+        let signed = site.share.sign(&Record { incarnation: incarnation.clone(), process, group });
+        signed.map_err(SandboxError::during("writing the record of the sandbox"))?;
         guest.born().await?;
         assembled(&guest).await?;
         asked.map_err(SandboxError::during("asking for the root"))?;
@@ -134,8 +144,22 @@ impl Slot {
             Some(foreseen) => prepared(&guest, &site.share, foreseen, &fittings.limits).await?,
             None => None,
         };
+        let counted = tree.is_some().then(|| {
+            let gauges = Gauges::open(&guest.group);
+            let _ = gauges.forget_peak();
+            gauges.usage()
+        });
         let volumes = fittings.volumes.iter().map(|(mount, _)| mount.clone()).collect();
-        Ok(Self { guest, share: site.share, volumes, kind: fittings.kind, applied, tree })
+        Ok(Self {
+            guest,
+            incarnation,
+            share: site.share,
+            volumes,
+            kind: fittings.kind,
+            applied,
+            tree,
+            counted,
+        })
     }
 }
 

@@ -75,12 +75,11 @@ async fn in_container(
     sandbox.check_alive()?;
     let before_us = container.cpu_before_us();
     container.begin().await?;
-    let capture =
-        |stream| Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone()).tapped(command, stream);
+    let tapped = |stream| Capture::of(command, &sandbox.lease.scope, &sandbox.blobs).tapped(command, stream);
     let mut running = Running {
         limits,
-        stdout: Stream::new(&mut container.stdout, capture(OutputStream::Stdout))?,
-        stderr: Stream::new(&mut container.stderr, capture(OutputStream::Stderr))?,
+        stdout: Stream::new(&mut container.stdout, tapped(OutputStream::Stdout))?,
+        stderr: Stream::new(&mut container.stderr, tapped(OutputStream::Stderr))?,
         stop: None,
         disk_full: false,
         started: Instant::now(),
@@ -99,7 +98,7 @@ fn check_workdir(command: &NamedCommand) -> io::Result<()> {
 /// The observation of a command that was aborted before it began.
 async fn never_ran(sandbox: &Sandbox, command: &NamedCommand) -> Result<ExecutionObservation, SandboxError> {
     let Outputs { kept, refused } = Outputs::unreadable(&command.outputs);
-    let empty = || Capture::new(sandbox.lease.scope.clone(), sandbox.blobs.clone()).finish();
+    let empty = || Capture::of(command, &sandbox.lease.scope, &sandbox.blobs).finish();
     Ok(ExecutionObservation {
         incarnation: sandbox.lease.incarnation.clone(),
         effect: command.effect.clone(),

@@ -99,12 +99,14 @@ fn modelled(file: &Path, bytes: &[u8], turns_before: u32) -> Result<Arc<dyn Agen
         Client::new(document, &environment, Arc::new(SystemClock), Arc::new(SystemEntropy), turns_before)
             .map_err(refused)?;
     let (quote, pricing) = (client.call_quote(), client.pricing());
+    let redactor = client.redactor();
     let settings = ModelSettings {
         model,
         quote,
         // Where no price is known, a cap on tokens stands in for the one on money.
         cost: Arc::new(move |usage| pricing.cost(usage).unwrap_or(MicroUsd::ZERO)),
         max_output_tokens,
+        redactor,
         context,
     };
     Ok(Arc::new(ModelAgent::new(id, Arc::new(client), settings)))

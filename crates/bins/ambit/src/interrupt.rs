@@ -61,11 +61,6 @@ const ENDING: [(Signal, SignalKind); 3] = [
     (Signal::HungUp, SignalKind::hangup()),
 ];
 
-/// Waits until somebody wants this program to end, and gives the exit code that says so.
-pub(crate) async fn interrupted() -> u8 {
-    Signals::to_end().next().await.exit()
-}
-
 impl Signal {
     /// The exit code of a program that it ended.
     pub(crate) const fn exit(self) -> u8 {

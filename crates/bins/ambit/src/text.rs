@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use ambit_evidence::v1::ProjectBody;
 use ambit_ids::UnixMs;
 use ambit_orchestrator::{ApprovalView, LimitView, RunView, ended};
+use ambit_redaction::Redactions;
 use ambit_revision::LineCounts;
 use ambit_run::{CallDecided, CallOutcome, Event, Observation, ToolCall};
 
@@ -88,22 +89,35 @@ pub(crate) fn call(call: &ToolCall) -> String {
     }
 }
 
+/// How many secrets were taken out; nothing where there were none.
+fn withheld(redactions: Option<&Redactions>) -> String {
+    match redactions.map_or(0, Redactions::total) {
+        0 => String::new(),
+        taken => format!(", {taken} redacted"),
+    }
+}
+
 fn observed(observation: &Observation) -> String {
     match observation {
-        Observation::FileRead { path, bytes, .. } => format!("read       {path}, {bytes}"),
+        Observation::FileRead { path, bytes, redactions, .. } => {
+            format!("read       {path}, {bytes}{}", withheld(redactions.as_ref()))
+        }
         Observation::FilesListed { count, .. } => format!("listed     {count} files"),
-        Observation::TextFound { count, .. } => format!("found      {count} places"),
+        Observation::TextFound { count, redactions, .. } => {
+            format!("found      {count} places{}", withheld(redactions.as_ref()))
+        }
         Observation::PatchApplied(patch) => {
             let files: Vec<String> = patch.files.iter().map(ToString::to_string).collect();
             format!("patched    {} -> {}", files.join(", "), patch.tree.short())
         }
         Observation::GateFinished(record) => format!(
-            "gate       {} attempt {}: {} in {}, kept as {}",
+            "gate       {} attempt {}: {} in {}, kept as {}{}",
             record.gate,
             record.attempt,
             ended(record),
             record.duration,
-            record.artifact.short()
+            record.artifact.short(),
+            withheld(record.redactions.as_ref())
         ),
         Observation::ApprovalAnswered { verdict, receipt } => {
             format!("answered   {} ({receipt})", verdict.as_str())

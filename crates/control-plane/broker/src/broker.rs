@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use ambit_ports::runtime::Clock;
+use ambit_redaction::Redactor;
 use ambit_revisions::Revisions;
 use ambit_sandboxes::Sandboxes;
 
@@ -19,6 +20,19 @@ impl Broker {
     #[must_use]
     pub fn new(revisions: Revisions, sandboxes: Sandboxes, clock: Arc<dyn Clock>) -> Self {
         Self { source: Source::new(revisions), sandboxes, clock }
+    }
+
+    /// The same broker, which takes these secrets out of whatever it keeps or tells of a call's effect.
+    #[must_use]
+    pub fn withholding(mut self, redactor: Redactor) -> Self {
+        self.source.redactor = redactor;
+        self
+    }
+
+    /// What takes secrets out of text.
+    #[must_use]
+    pub fn redactor(&self) -> &Redactor {
+        &self.source.redactor
     }
 
     /// The sandboxes behind it.

@@ -11,6 +11,7 @@ use ambit_ports::AbortSignal;
 use ambit_ports::sandbox::{
     DeclaredOutput, ExecutionObservation, FileBatch, NamedCommand, OutputCapture, SandboxLease, Tap,
 };
+use ambit_redaction::Redactions;
 use ambit_revision::Tree;
 use ambit_run::{GateRecord, HiddenCheck, InFlight, Observation, Rules};
 use ambit_sandboxes::{GRACE_MS, SandboxesError, believed, patiently};
@@ -42,7 +43,7 @@ impl Broker {
     ) -> Result<Performed, BrokerError> {
         let effect = ambit_run::Effect::Perform(Box::new(flight.clone())).key(&ground.pins.run);
         let base = self.base(ground, lease, flight, (gate, &effect), abort.clone()).await?;
-        let command = NamedCommand { tap, ..resolve(ground, gate, flight.tree, effect)? };
+        let command = NamedCommand { tap, ..self.resolve(ground, gate, flight.tree, effect)? };
         let seen = self.execute(ground, lease, command, None, abort).await?;
         let asked = AskedGate { gate, attempt: flight.attempt, key, tree: flight.tree };
         let record = self.record(ground, asked, base, &seen).await?;
@@ -70,7 +71,7 @@ impl Broker {
         let effect = EffectKey::new(text.clone()).map_err(|_| BrokerError::Altered("the name of a check"))?;
         let key = IdempotencyKey::new(format!("hidden.{command}"))
             .map_err(|_| BrokerError::Altered("the name of a check"))?;
-        let named = resolve(ground, command, tree, effect)?;
+        let named = self.resolve(ground, command, tree, effect)?;
         let seen = self.execute(ground, lease, named, hidden.as_ref(), abort).await?;
         let asked = AskedGate { gate: command, attempt: 1, key: &key, tree };
         self.record(ground, asked, None, &seen).await
@@ -100,7 +101,7 @@ impl Broker {
             return Ok(Some(ReportedBase { tests, report, output: None }));
         }
         let effect = base_effect(effect).ok_or(BrokerError::Altered("the name of an effect"))?;
-        let named = resolve(ground, gate, base, effect)?;
+        let named = self.resolve(ground, gate, base, effect)?;
         let seen = self.execute(ground, lease, named, None, abort).await?;
         if seen.ending == Ending::Aborted {
             return Err(BrokerError::Aborted);
@@ -219,6 +220,43 @@ impl Broker {
         Ok(gate_record(asked, seen, artifact, output, tests.as_ref()))
     }
 
+    /// A command of the catalog, ready to run. Nothing in it comes from an agent.
+    fn resolve(
+        &self,
+        ground: &Ground,
+        gate: &GateId,
+        tree: Digest,
+        effect: EffectKey,
+    ) -> Result<NamedCommand, BrokerError> {
+        let command = ground.command(gate).ok_or(BrokerError::Altered("the catalog has no such command"))?;
+        Ok(NamedCommand {
+            gate: command.id.clone(),
+            effect,
+            tree,
+            argv: command.argv.clone(),
+            environment: command
+                .environment
+                .iter()
+                .map(|(name, value)| (name.as_str().to_owned(), value.clone()))
+                .collect(),
+            workdir: command.workdir.clone(),
+            limits: command.resources.limits,
+            redactor: self.redactor().clone(),
+            volumes: command.volumes.clone(),
+            watched: PathSet::default(),
+            outputs: command
+                .outputs
+                .iter()
+                .map(|output| DeclaredOutput {
+                    path: output.path.clone(),
+                    limit: output.max_size,
+                    entries: output.max_entries,
+                })
+                .collect(),
+            tap: None,
+        })
+    }
+
     async fn keep_seen(&self, ground: &Ground, seen: &ExecutionObservation) -> Result<Digest, BrokerError> {
         let bytes = ambit_canonical::encode(seen).map_err(BrokerError::Unwritable)?;
         Ok(self.revisions().blobs().put(ground.scope(), bytes.into_bytes().into()).await?)
@@ -278,45 +316,17 @@ pub fn gate_record(
             .or_else(|| Objection::fingerprint(asked.gate, &objections)),
         artifact,
         output: output_of(seen),
+        redactions: redactions(seen),
         duration: seen.duration_ms,
         tests: tests.map(ReportedTests::in_record),
         objections,
     }
 }
 
-/// A command of the catalog, ready to run. Nothing in it comes from an agent.
-fn resolve(
-    ground: &Ground,
-    gate: &GateId,
-    tree: Digest,
-    effect: EffectKey,
-) -> Result<NamedCommand, BrokerError> {
-    let command = ground.command(gate).ok_or(BrokerError::Altered("the catalog has no such command"))?;
-    Ok(NamedCommand {
-        gate: command.id.clone(),
-        effect,
-        tree,
-        argv: command.argv.clone(),
-        environment: command
-            .environment
-            .iter()
-            .map(|(name, value)| (name.as_str().to_owned(), value.clone()))
-            .collect(),
-        workdir: command.workdir.clone(),
-        limits: command.resources.limits,
-        volumes: command.volumes.clone(),
-        watched: PathSet::default(),
-        outputs: command
-            .outputs
-            .iter()
-            .map(|output| DeclaredOutput {
-                path: output.path.clone(),
-                limit: output.max_size,
-                entries: output.max_entries,
-            })
-            .collect(),
-        tap: None,
-    })
+/// What was taken out of both streams; `None` where nothing is said of one.
+fn redactions(seen: &ExecutionObservation) -> Option<Redactions> {
+    let (stdout, stderr) = (seen.stdout.redactions.clone()?, seen.stderr.redactions.as_ref()?);
+    Some(stdout.and(stderr))
 }
 
 /// What the agent reads of a gate: the exit code, the error class where there is one, both ends of the output, and the

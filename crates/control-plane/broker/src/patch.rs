@@ -3,7 +3,9 @@ use std::error::Error;
 use ambit_ids::{Digest, limits};
 use ambit_oracle::{FileChange, added_dependencies, facts};
 use ambit_policy::Fact;
-use ambit_revision::{Applied, Change, Contents, FileKind, PatchRefusal, TreeFile, apply, parse};
+use ambit_revision::{
+    Applied, Change, Contents, FileKind, PatchRefusal, Reason, Tree, TreeFile, apply, parse,
+};
 use ambit_run::{AppliedPatch, Denial, DenialCode, Finding, InFlight, PatchFinding, ToolCall};
 use serde_json::json;
 
@@ -52,7 +54,8 @@ impl Source {
         patch: &[u8],
     ) -> Result<Result<(Contents, Applied), Denial>, BrokerError> {
         let denied = |code: &str, detail: String, instead: &str| {
-            Ok(Err(Denial::new(DenialCode::PatchRefused, format!("{code}: {detail}")).instead(instead)))
+            let detail = self.redactor.text(&format!("{code}: {detail}")).text.into_owned();
+            Ok(Err(Denial::new(DenialCode::PatchRefused, detail).instead(instead)))
         };
         let refused = |code: &str, detail: String| {
             let instead =
@@ -71,7 +74,12 @@ impl Source {
                 let instead = "go on from the current tree, which has all of the patch";
                 return denied(refusal.code(), refusal.to_string(), instead);
             }
-            Err(refusal) => return refused(refusal.code(), with_cause(&refusal)),
+            Err(refusal) => {
+                return match self.withheld_line(&refusal, &tree, &contents) {
+                    Some(detail) => denied(refusal.code(), detail, "leave that line out of the patch"),
+                    None => refused(refusal.code(), with_cause(&refusal)),
+                };
+            }
         };
         let path_bytes: usize = applied.changes.iter().map(|change| change.path.to_string().len()).sum();
         if path_bytes > limits::PATCH_PATH_BYTES {
@@ -80,6 +88,23 @@ impl Source {
             return refused("PATCH_PATHS_TOO_LONG", detail);
         }
         Ok(Ok((contents, applied)))
+    }
+
+    /// What is told where a patch parts from a file at a line of a secret, of which whoever made the patch was shown a mark.
+    fn withheld_line(&self, refusal: &PatchRefusal, tree: &Tree, contents: &Contents) -> Option<String> {
+        let PatchRefusal::At { path, reason: Reason::ContextMismatch(at) | Reason::DeletePartial(at) } =
+            refusal
+        else {
+            return None;
+        };
+        let bytes = contents.get(&tree.get(path)?.content)?;
+        let clean = self.redactor.bytes(bytes).text;
+        let line =
+            |text: &[u8]| text.split(|byte| *byte == b'\n').nth(at.line.checked_sub(1)?).map(<[u8]>::to_vec);
+        (line(bytes) != line(&clean)).then(|| {
+            let line = at.line;
+            format!("{path}: line {line} holds a secret, which is shown to nobody: a mark stands for it. Nothing was changed")
+        })
     }
 
     fn facts_of(ground: &Ground, before: &Contents, applied: &Applied) -> Vec<Fact> {

@@ -1,4 +1,5 @@
 use ambit_ids::{ByteCount, Digest, RepoPath, RevisionId, limits};
+use ambit_redaction::{Redacted, Redactions};
 use ambit_revision::tree::Files;
 use ambit_revision::{FileKind, Tree};
 use ambit_run::Observation;
@@ -28,10 +29,16 @@ impl Source {
             return Err(BrokerError::Altered("the file is gone from the tree"));
         };
         let bytes = self.revisions.content(ground.scope(), path, file).await?;
-        let (content, truncated) = window(&bytes);
+        let Redacted { text, redactions } = self.redactor.bytes(&bytes);
+        let (content, truncated) = window(&text);
         let reply = json!({"content": content, "sha256": file.content, "truncated": truncated});
-        let observation =
-            Observation::FileRead { path: path.clone(), sha256: file.content, bytes: file.size, truncated };
+        let observation = Observation::FileRead {
+            path: path.clone(),
+            sha256: file.content,
+            bytes: file.size,
+            truncated,
+            redactions: Some(redactions),
+        };
         Ok(Performed { observation, reply })
     }
 
@@ -75,6 +82,7 @@ impl Source {
         let tree = self.revisions.load(ground.scope(), named_tree(ground, head, revision)).await?;
         let finder = memchr::memmem::Finder::new(text.as_bytes());
         let mut matches = Vec::new();
+        let mut redactions = Redactions::default();
         let mut truncated = false;
         'files: for (path, file) in files_under(&tree, under) {
             if file.kind == FileKind::Link || file.size < ByteCount::new(text.len() as u64) {
@@ -84,7 +92,10 @@ impl Source {
             if memchr::memchr(0, &bytes).is_some() || finder.find(&bytes).is_none() {
                 continue;
             }
-            for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            // Who searches for a secret is not told that it was found, or it could be guessed letter by letter.
+            let clean = self.redactor.bytes(&bytes);
+            redactions = redactions.and(&clean.redactions);
+            for (number, line) in clean.text.split(|byte| *byte == b'\n').enumerate() {
                 if finder.find(line).is_none() {
                     continue;
                 }
@@ -98,7 +109,7 @@ impl Source {
         }
         let count = u32::try_from(matches.len()).unwrap_or(u32::MAX);
         Ok(Performed {
-            observation: Observation::TextFound { count, truncated },
+            observation: Observation::TextFound { count, truncated, redactions: Some(redactions) },
             reply: json!({"matches": matches, "truncated": truncated}),
         })
     }

@@ -1,3 +1,4 @@
+use ambit_redaction::Redactor;
 use ambit_revisions::Revisions;
 use ambit_run::{InFlight, ToolCall};
 
@@ -10,13 +11,14 @@ use crate::performed::Performed;
 #[derive(Clone)]
 pub struct Source {
     pub(crate) revisions: Revisions,
+    pub(crate) redactor: Redactor,
 }
 
 impl Source {
-    /// The source behind a source service.
+    /// The source behind a source service. Secrets are taken out of what is told of it, by the rules alone.
     #[must_use]
     pub fn new(revisions: Revisions) -> Self {
-        Self { revisions }
+        Self { revisions, redactor: Redactor::by_rules() }
     }
 
     /// Performs a call that only looks at the source.

@@ -1,6 +1,7 @@
 use ambit_ids::{AgentId, Digest, MicroUsd};
 use ambit_ports::AbortSignal;
 use ambit_ports::agent::{Agent, AgentAnswer, AgentError, TurnOffer};
+use ambit_redaction::Redactor;
 use ambit_run::AgentPin;
 use async_trait::async_trait;
 
@@ -25,6 +26,10 @@ impl Agent for Absent {
 
     fn turn_quote(&self) -> MicroUsd {
         MicroUsd::ZERO
+    }
+
+    fn redactor(&self) -> Redactor {
+        Redactor::by_rules()
     }
 
     async fn answer(&self, _: TurnOffer, mut abort: AbortSignal) -> Result<AgentAnswer, AgentError> {

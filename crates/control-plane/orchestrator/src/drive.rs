@@ -81,6 +81,7 @@ async fn drive(
     if head.is_none() {
         return Err(DriveError::NotFound);
     }
+    let orchestrator = &orchestrator.withholding(agent.redactor());
     let lease = orchestrator.hold(run).await?;
     let release = lease.clone();
     let result = drive_held(orchestrator, run, agent, observer, lease, patience).await;

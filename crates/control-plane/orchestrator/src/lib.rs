@@ -26,6 +26,7 @@ mod reply;
 mod start;
 mod turn;
 mod view;
+mod withheld;
 
 pub use admission::{Documents, MissingDocument};
 pub use ambit_evidence::{SignedDecision, fold};

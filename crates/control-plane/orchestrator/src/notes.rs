@@ -20,7 +20,8 @@ pub(crate) async fn read(broker: &Broker, ground: &Ground) -> Result<Value, &'st
         return Ok(Value::Null);
     };
     let bytes = revisions.content(scope, &path, file).await.map_err(|error| error.code())?;
-    let text = String::from_utf8_lossy(&bytes);
+    let clean = broker.redactor().bytes(&bytes).text;
+    let text = String::from_utf8_lossy(&clean);
     let shown = &text[..text.floor_char_boundary(BYTES)];
     Ok(json!({
         "path": PATH,

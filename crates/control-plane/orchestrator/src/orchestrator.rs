@@ -8,6 +8,7 @@ use ambit_ports::leases::StreamLeases;
 use ambit_ports::policy::Policies;
 use ambit_ports::runtime::{Clock, IdGenerator, Processes};
 use ambit_ports::store::{RunRef, StreamId};
+use ambit_redaction::Redactor;
 use ambit_run::State;
 
 use crate::drive_error::DriveError;
@@ -34,6 +35,11 @@ pub struct Orchestrator {
 }
 
 impl Orchestrator {
+    /// The same, which keeps and tells nothing that this redactor takes out.
+    pub(crate) fn withholding(&self, redactor: Redactor) -> Self {
+        Self { broker: self.broker.clone().withholding(redactor), ..self.clone() }
+    }
+
     /// The backend that makes its sandboxes.
     pub(crate) fn backend(&self) -> &BackendId {
         self.broker.sandboxes().port().backend_id()

@@ -14,6 +14,7 @@ use ambit_run::{
 use crate::context::context;
 use crate::open_turn::Turn;
 use crate::orchestrator::Orchestrator;
+use crate::withheld;
 
 /// Answers a turn: from what is queued, or by asking the agent. `None` where it was aborted.
 pub(crate) async fn answer(orchestrator: &Orchestrator, turn: Turn, abort: AbortSignal) -> Option<Command> {
@@ -61,7 +62,7 @@ async fn propose(
     cost: Option<MicroUsd>,
     next: Result<Move, Denial>,
 ) -> Command {
-    let proposal = match next {
+    let proposal = match withheld::words(orchestrator.broker.redactor(), next) {
         Err(denial) => Proposal::Unusable(denial),
         Ok(Move::Plan(steps)) => Proposal::Plan(steps),
         Ok(Move::Call(proposed)) => match assess(orchestrator, turn, proposed).await {

@@ -66,7 +66,7 @@ impl Revisions {
         let tree = self.load(scope, named).await.map_err(missing)?;
         admit_hidden(named, &tree)?;
         for (path, file) in tree.files() {
-            self.content(scope, &path, &file).await.map_err(missing)?;
+            self.content(scope, &path, file).await.map_err(missing)?;
         }
         Ok(tree)
     }

@@ -55,6 +55,7 @@ mod tests {
             tail: String::new(),
             truncated: false,
             bytes: ByteCount::new(0),
+            redactions: None,
             artifact: Digest::of(b""),
         };
         ExecutionObservation {

@@ -7,6 +7,7 @@ use ambit_broker::{
 use ambit_gates::{BaseTests, Ending, GateOutput};
 use ambit_ids::{ByteCount, Digest, EffectKey, GateId, IdempotencyKey, Scope};
 use ambit_ports::sandbox::{ExecutionObservation, OutputCapture};
+use ambit_redaction::MoreFound;
 use ambit_revisions::Revisions;
 use ambit_run::{Effect, Event, GateRecord, HiddenCheck, Observation, Pins, Rules, Stage, State, ToolCall};
 use bytes::Bytes;
@@ -119,15 +120,7 @@ async fn check_one(
     }
     let stdout = output(scope, &what, "standard output", &seen.stdout, vault).await?;
     let stderr = output(scope, &what, "standard error", &seen.stderr, vault).await?;
-    for kept in &seen.outputs {
-        let named = format!("the output {} of {} attempt {}", kept.path, record.gate, record.attempt);
-        sized(
-            vault.read(scope, &named, kept.artifact, kept.bytes).await?,
-            &named,
-            kept.artifact,
-            kept.bytes,
-        )?;
-    }
+    outputs(scope, &format!("{} attempt {}", record.gate, record.attempt), &seen, vault).await?;
     check_protected(trace, at, asked, &seen, bench).await?;
     let tests = tests(trace, at, record, asked, (&seen, &stdout), bench).await?;
     let asked = AskedGate { gate: &asked.gate, attempt: asked.attempt, key: &asked.key, tree: asked.tree };
@@ -178,6 +171,8 @@ async fn check_protected(
     Err(refuting(trace.name(at), why))
 }
 
+/// The largest report as it is kept.
+const REPORT_BYTES: ByteCount = ByteCount::new(64 << 20);
 const NO_DOCUMENTS: &str = "the documents that the run is pinned to could not be read";
 
 /// What the command reported, read again, beside what it reported on the base revision.
@@ -199,6 +194,10 @@ async fn tests(
     let (scope, vault) = (&bench.pins.scope, bench.vault);
     let unread = |error| unsettled(Some(trace.name(at)), format!("its report cannot be read: {error}"));
     let own = reported(vault, scope, report, seen, stdout).await.map_err(unread)?;
+    if let Some(own) = tally(&own) {
+        // Later executions, and people, read the tests there.
+        vault.read(scope, &format!("the tests of {}", asked.gate), own.report, REPORT_BYTES).await?;
+    }
     let told = record.tests.and_then(|tests| tests.base);
     let base = match told.filter(|_| asked.is_compared) {
         None => None,
@@ -207,9 +206,15 @@ async fn tests(
             let before: ExecutionObservation = vault.read_value(scope, &what, told.artifact).await?;
             check_base(trace, at, asked, told, &before)?;
             let stdout = output(scope, &what, "standard output", &before.stdout, vault).await?;
+            output(scope, &what, "standard error", &before.stderr, vault).await?;
+            outputs(scope, &format!("{} on the base revision", asked.gate), &before, vault).await?;
             let read = reported(vault, scope, report, &before, &stdout).await.map_err(unread)?;
             if tally(&read) != told.tests {
                 return Err(refuting(trace.name(at), format!("{what} tells of other tests")));
+            }
+            if let Some(tests) = told.tests {
+                let what = format!("the tests of {} on the base revision", asked.gate);
+                vault.read(scope, &what, tests.report, REPORT_BYTES).await?;
             }
             let is_charged = bench.pins.rules >= Rules::Watched && asked.base_tests.is_none();
             let output = is_charged.then(|| output_of(&before));
@@ -243,6 +248,16 @@ fn check_base(
     Err(refuting(trace.name(at), "what is told of the base revision was not seen there"))
 }
 
+/// Every output that was kept, as large as it is said to be.
+async fn outputs(scope: &Scope, of: &str, seen: &ExecutionObservation, vault: &Vault) -> Result<(), Finding> {
+    for kept in &seen.outputs {
+        let named = format!("the output {} of {of}", kept.path);
+        let bytes = vault.read(scope, &named, kept.artifact, kept.bytes).await?;
+        sized(bytes, &named, kept.artifact, kept.bytes)?;
+    }
+    Ok(())
+}
+
 async fn output(
     scope: &Scope,
     what: &str,
@@ -252,7 +267,13 @@ async fn output(
 ) -> Result<Bytes, Finding> {
     let named = format!("the {stream} in {what}");
     let bytes = vault.read(scope, &named, capture.artifact, capture.bytes).await?;
-    sized(bytes, &named, capture.artifact, capture.bytes)
+    let bytes = sized(bytes, &named, capture.artifact, capture.bytes)?;
+    let why = match capture.redactions.as_ref().and_then(|told| told.contradicted_by(&bytes)) {
+        None => return Ok(bytes),
+        Some(MoreFound::Secret(rule)) => format!("it holds a secret that was to be taken out ({rule})"),
+        Some(MoreFound::FewerMarks(rule)) => format!("it has fewer marks than the observation says ({rule})"),
+    };
+    Err(refuting(blob_name(&named, capture.artifact), why))
 }
 
 /// The bytes, if they are as many as whoever names them says.
@@ -274,6 +295,7 @@ fn differing(recorded: &GateRecord, derived: &GateRecord) -> String {
         ("breaches", recorded.breaches == derived.breaches),
         ("fingerprint", recorded.fingerprint == derived.fingerprint),
         ("outputBytes", recorded.output == derived.output),
+        ("redactions", recorded.redactions == derived.redactions),
         ("durationMs", recorded.duration == derived.duration),
         ("objections", recorded.objections == derived.objections),
         ("tests", recorded.tests == derived.tests),

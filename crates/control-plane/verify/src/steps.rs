@@ -306,7 +306,9 @@ fn observing(trace: &Trace<'_>, at: usize, turn: u32, observation: &Observation)
     let mut commands = vec![Command::Observe { turn, observation: observation.clone() }, Command::Recover];
     if let Some(flight) = trace.flight(at) {
         let misfit = match flight.call {
-            ToolCall::ListProjectFiles { .. } => Observation::TextFound { count: 0, truncated: false },
+            ToolCall::ListProjectFiles { .. } => {
+                Observation::TextFound { count: 0, truncated: false, redactions: None }
+            }
             _ => Observation::FilesListed { count: 0, truncated: false },
         };
         commands.push(Command::Observe { turn, observation: misfit });

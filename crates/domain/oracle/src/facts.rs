@@ -137,9 +137,9 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
         return if was_test { Err(Unreadable::Language) } else { Ok(None) };
     };
     let is_vendored = change.path.components().any(|part| VENDORED.contains(&part));
-    let holds_tests = is_test || language == Language::Rust;
+    let may_hold_tests = is_test || language == Language::Rust;
     let before = match text(change.before) {
-        Err(why) if holds_tests => return Err(why),
+        Err(why) if may_hold_tests => return Err(why),
         // What cannot be read held no marker, so that every marker after it is new.
         side => Source::read(language, side.unwrap_or_default()),
     };
@@ -151,8 +151,10 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
         return Err(Unreadable::Laborious);
     }
     let grammar = tree::grammar(change.path, language);
-    let trees = grammar.map(|grammar| tree::Sides::of(&grammar, before.text, after.text)).transpose()?;
-    if holds_tests {
+    let trees = grammar
+        .map(|grammar| tree::Sides::of(language, &grammar, (before.text, after.text), is_test))
+        .transpose()?;
+    if is_test || (may_hold_tests && [before.text, after.text].into_iter().any(speaks_of_tests)) {
         trees.as_ref().map_or(Ok(()), tree::Sides::legible)?;
     }
     let outlines = trees.and_then(|trees| outlines(change.path, language, &trees, is_test));
@@ -179,8 +181,15 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
     Ok(Some(Read { sides, directives, outlines, counts: is_counted.then_some(counts) }))
 }
 
+/// Whether source of Rust says anything of tests: attributes and conditions that name them, and macros that make them.
+fn speaks_of_tests(text: &str) -> bool {
+    ["test]", "(test", "test(", "test!", ", test", ",test", "quickcheck", "proptest"]
+        .iter()
+        .any(|word| text.contains(word))
+}
+
 /// The outlines of both sides of a file, where its language is one whose trees are told in outlines.
-fn outlines<'a>(
+pub(crate) fn outlines<'a>(
     path: &'a RepoPath,
     language: Language,
     trees: &tree::Sides<'_>,

@@ -22,6 +22,7 @@ mod java;
 mod javascript;
 mod manifest;
 mod marker;
+mod narrow;
 mod outline;
 mod protected;
 mod python;

@@ -56,6 +56,40 @@ pub(crate) trait Reading<'t> {
     }
 }
 
+/// Where a visit goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// With what the node is made of.
+    Within,
+    /// With what stands after the node.
+    Past,
+    /// Nowhere.
+    Stop,
+}
+
+/// Visits a node and the named ones that it is made of, the outer before the inner, with how deep each lies.
+pub(crate) fn each_node<'n>(root: Node<'n>, mut visit: impl FnMut(Node<'n>, u32) -> Next) {
+    // One cursor for all: each costs more than a visit.
+    let (mut cursor, mut depth) = (root.walk(), 0);
+    loop {
+        let node = cursor.node();
+        let next = if node.is_named() { visit(node, depth) } else { Next::Past };
+        if next == Next::Stop {
+            return;
+        }
+        if next == Next::Within && depth < DEPTH && cursor.goto_first_child() {
+            depth += 1;
+            continue;
+        }
+        while depth == 0 || !cursor.goto_next_sibling() {
+            if depth == 0 || !cursor.goto_parent() {
+                return;
+            }
+            depth -= 1;
+        }
+    }
+}
+
 /// Where in a body a reader is.
 #[derive(Clone)]
 pub(crate) struct Walk<'b> {

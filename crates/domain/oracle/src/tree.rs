@@ -1,11 +1,14 @@
 //! Whether the tree of a test file tells what the file says.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use ambit_ids::RepoPath;
 use tree_sitter::{Language as Grammar, ParseOptions, ParseState, Parser, Tree};
 
 use crate::change::Unreadable;
+use crate::narrow::{Narrowed, narrowed};
 use crate::source::Language;
 
 /// How deep a tree is followed by those who read it.
@@ -27,7 +30,7 @@ struct Shape {
 /// One side of a file with its tree, which is made once for all who read it.
 #[derive(Debug)]
 pub(crate) struct Side<'t> {
-    pub(crate) text: &'t str,
+    pub(crate) text: Cow<'t, str>,
     pub(crate) tree: Tree,
 }
 
@@ -36,19 +39,64 @@ pub(crate) struct Side<'t> {
 pub(crate) struct Sides<'t> {
     pub(crate) before: Side<'t>,
     pub(crate) after: Side<'t>,
+    /// Functions that both sides have and that are left out of them.
+    pub(crate) left_out: BTreeSet<String>,
+    /// Whether nothing in the side after is illegible for certain.
+    is_plain: bool,
+}
+
+impl<'t> Side<'t> {
+    fn of(grammar: &Grammar, text: &'t str) -> Result<Self, Unreadable> {
+        let tree = parsed(grammar, text).ok_or(Unreadable::Laborious)?;
+        Ok(Self { text: text.into(), tree })
+    }
 }
 
 impl<'t> Sides<'t> {
-    /// Both sides as a grammar reads them.
+    /// Both sides as the grammar of their language reads them, without what is the same on both.
     ///
     /// # Errors
     /// [`Unreadable`] where a parser would be kept busy.
-    pub(crate) fn of(grammar: &Grammar, before: &'t str, after: &'t str) -> Result<Self, Unreadable> {
-        let side = |text| {
-            let tree = parsed(grammar, text).ok_or(Unreadable::Laborious)?;
-            Ok(Side { text, tree })
-        };
-        Ok(Self { after: side(after)?, before: side(before)? })
+    pub(crate) fn of(
+        language: Language,
+        grammar: &Grammar,
+        (before, after): (&'t str, &'t str),
+        is_test: bool,
+    ) -> Result<Self, Unreadable> {
+        let after = Side::of(grammar, after)?;
+        let narrowed = narrowed(language, (before, &after.text), &after.tree, is_test);
+        match narrowed.and_then(|narrowed| Self::without_the_same(grammar, narrowed)) {
+            Some(sides) => Ok(sides),
+            None => Ok(Self {
+                before: Side::of(grammar, before)?,
+                after,
+                left_out: BTreeSet::new(),
+                is_plain: false,
+            }),
+        }
+    }
+
+    /// Both sides, the whole of them.
+    #[cfg(test)]
+    pub(crate) fn whole(grammar: &Grammar, before: &'t str, after: &'t str) -> Result<Self, Unreadable> {
+        let (before, after) = (Side::of(grammar, before)?, Side::of(grammar, after)?);
+        Ok(Self { before, after, left_out: BTreeSet::new(), is_plain: false })
+    }
+
+    /// Both sides without what is the same. `None` where that would be read in another way than the whole is.
+    fn without_the_same(grammar: &Grammar, narrowed: Narrowed) -> Option<Self> {
+        let before = parsed(grammar, &narrowed.before.text)?;
+        let after = parsed(grammar, &narrowed.after.text)?;
+        if !narrowed.is_sound(&before, &after) || measured(&after).depth > DEPTH {
+            return None;
+        }
+        let side = |text: String, tree| Side { text: text.into(), tree };
+        Some(Self {
+            before: side(narrowed.before.text, before),
+            after: side(narrowed.after.text, after),
+            left_out: narrowed.functions,
+            is_plain: true,
+        })
     }
 
     /// Whether the side after can be read as far as the one before could. What a grammar does not know, and what nobody
@@ -57,6 +105,9 @@ impl<'t> Sides<'t> {
     /// # Errors
     /// [`Unreadable`] where it does.
     pub(crate) fn legible(&self) -> Result<(), Unreadable> {
+        if self.is_plain {
+            return Ok(());
+        }
         let after = measured(&self.after.tree);
         if after.errors == 0 && after.depth <= DEPTH {
             return Ok(());
@@ -80,8 +131,16 @@ pub(crate) fn grammar(path: &RepoPath, language: Language) -> Option<Grammar> {
     }
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How long each text was that this thread has parsed.
+    pub(crate) static PARSED: std::cell::RefCell<Vec<usize>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
 /// The tree of a text. `None` where the parser would be kept busy for longer than its length allows.
 pub(crate) fn parsed(grammar: &Grammar, text: &str) -> Option<Tree> {
+    #[cfg(test)]
+    PARSED.with_borrow_mut(|parsed| parsed.push(text.len()));
     let mut parser = Parser::new();
     parser.set_language(grammar).ok()?;
     let (mut rounds, most) = (0_usize, ROUNDS + text.len() / BYTES_PER_ROUND);

@@ -3,6 +3,7 @@ use ambit_ids::{
     RevisionId, RuleId, StepId, UnixMs,
 };
 use ambit_policy::{Capability, Decision, Fact};
+use ambit_redaction::Redactions;
 
 use crate::approvals::{ApprovalDecision, ApprovalVerdict, HeldProposal};
 use crate::call::ToolCall;
@@ -260,6 +261,7 @@ pub enum CallOutcome {
 
 /// What was seen of a call's effect. Contents are artifacts; here are their digests.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "one is made for each call and moved a few times")]
 pub enum Observation {
     /// A file was read.
     FileRead {
@@ -271,6 +273,8 @@ pub enum Observation {
         bytes: ByteCount,
         /// Whether the agent got only the beginning.
         truncated: bool,
+        /// What the agent got a mark in place of; `None` for reads from before there were rules.
+        redactions: Option<Redactions>,
     },
     /// Files were listed.
     FilesListed {
@@ -285,6 +289,8 @@ pub enum Observation {
         count: u32,
         /// Whether there are more.
         truncated: bool,
+        /// What the agent got a mark in place of; `None` for searches from before there were rules.
+        redactions: Option<Redactions>,
     },
     /// A patch was applied.
     PatchApplied(AppliedPatch),

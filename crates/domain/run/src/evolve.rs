@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use ambit_ids::{MicroUsd, ReceiptId, UnixMs};
+use ambit_ids::{ByteCount, MicroUsd, ReceiptId, UnixMs};
 use ambit_policy::ToolName;
 
 use crate::ToolCall;
@@ -237,10 +237,8 @@ fn decide(open: &mut Open, decided: &CallDecided, position: u64) {
 fn settle_call(mut dossier: Dossier, flight: &InFlight, observation: &Observation) -> Dossier {
     let used = match observation {
         Observation::GateFinished(record) => {
-            let beside = record.tests.and_then(|tests| tests.base_output_bytes);
-            let output = Amounts { output: record.output, ..Amounts::default() }
-                .and(&Amounts { output: beside.unwrap_or_default(), ..Amounts::default() })
-                .output;
+            let beside = record.tests.and_then(|tests| tests.base_output_bytes).unwrap_or_default();
+            let output = ByteCount::new(record.output.get().saturating_add(beside.get()));
             Amounts { output, ..flight.reserved }
         }
         _ => flight.reserved,

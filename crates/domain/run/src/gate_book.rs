@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ambit_gates::{BaseTests, Ending, GateTests, Objection, ResourceLimit};
 use ambit_ids::{ByteCount, Digest, DurationMs, GateId, IdempotencyKey};
+use ambit_redaction::Redactions;
 
 /// One execution of a gate, bound to exactly the tree that it ran on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct GateRecord {
     pub artifact: Digest,
     /// The bytes of output that were kept.
     pub output: ByteCount,
+    /// What was taken out of its output before that was kept; `None` for executions from before there were rules.
+    pub redactions: Option<Redactions>,
     /// From start to end.
     pub duration: DurationMs,
     /// What takes from it that it exited with 0; empty for the runs of earlier rules.

@@ -1,4 +1,5 @@
-//! One stream of output: streamed whole into a blob, with a window of each end kept, and shown as it arrives.
+//! One stream of output: secrets taken out, then streamed whole into a blob, with a window of each end kept, and shown as it
+//! arrives.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use ambit_ports::blobs::{BlobError, BlobStore, BlobWriter};
 use ambit_ports::sandbox::{
     Flow, NamedCommand, OutputCapture, OutputStream, begun_at_end, continued_at_start, shown,
 };
+use ambit_redaction::{Redactor, Stream};
 use bytes::Bytes;
 
 const WINDOW_BYTES: usize = limits::OUTPUT_WINDOW_BYTES;
@@ -21,25 +23,36 @@ pub struct Capture {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: u64,
+    redacting: Stream,
+    /// What is kept and not written yet.
     buffer: Vec<u8>,
+    kept: u64,
     writer: Option<Box<dyn BlobWriter>>,
     flow: Option<Flow>,
 }
 
 impl Capture {
-    /// Nothing captured yet.
+    /// Nothing captured yet. What `redactor` takes for a secret is kept nowhere.
     #[must_use]
-    pub fn new(scope: Scope, blobs: Arc<dyn BlobStore>) -> Self {
+    pub fn new(scope: Scope, blobs: Arc<dyn BlobStore>, redactor: &Redactor) -> Self {
         Self {
             scope,
             blobs,
             head: Vec::new(),
             tail: VecDeque::new(),
             total: 0,
+            redacting: redactor.stream(),
             buffer: Vec::new(),
+            kept: 0,
             writer: None,
             flow: None,
         }
+    }
+
+    /// A stream of this command, of which nothing was captured yet.
+    #[must_use]
+    pub fn of(command: &NamedCommand, scope: &Scope, blobs: &Arc<dyn BlobStore>) -> Self {
+        Self::new(scope.clone(), blobs.clone(), &command.redactor)
     }
 
     /// The same, which pours what it keeps into the tap of the command, where it has one.
@@ -49,7 +62,7 @@ impl Capture {
         self
     }
 
-    /// How many bytes were captured.
+    /// How many bytes were captured, secrets included.
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.total
@@ -61,14 +74,9 @@ impl Capture {
     /// [`BlobError`] where the blob could not be written.
     pub async fn push(&mut self, chunk: &[u8]) -> Result<(), BlobError> {
         self.total += chunk.len() as u64;
-        if let Some(flow) = &mut self.flow {
-            flow.pour(chunk);
-        }
-        let (first, rest) = chunk.split_at(chunk.len().min(WINDOW_BYTES - self.head.len()));
-        self.head.extend_from_slice(first);
-        self.tail.extend(&rest[rest.len().saturating_sub(WINDOW_BYTES)..]);
-        self.tail.drain(..self.tail.len().saturating_sub(WINDOW_BYTES));
-        self.buffer.extend_from_slice(chunk);
+        let before = self.buffer.len();
+        self.redacting.push(chunk, &mut self.buffer);
+        self.show(before);
         if self.buffer.len() < BUFFER_BYTES {
             return Ok(());
         }
@@ -81,15 +89,31 @@ impl Capture {
         Ok(())
     }
 
+    /// Shows what was put into the buffer behind `from`.
+    fn show(&mut self, from: usize) {
+        let clean = &self.buffer[from..];
+        self.kept += clean.len() as u64;
+        if let Some(flow) = &mut self.flow {
+            flow.pour(clean);
+        }
+        let (first, rest) = clean.split_at(clean.len().min(WINDOW_BYTES - self.head.len()));
+        self.head.extend_from_slice(first);
+        self.tail.extend(&rest[rest.len().saturating_sub(WINDOW_BYTES)..]);
+        self.tail.drain(..self.tail.len().saturating_sub(WINDOW_BYTES));
+    }
+
     /// Makes the blob durable and answers what was seen.
     ///
     /// # Errors
     /// [`BlobError`] where the blob could not be written.
     pub async fn finish(mut self) -> Result<OutputCapture, BlobError> {
+        let before = self.buffer.len();
+        let redactions = self.redacting.finish(&mut self.buffer);
+        self.show(before);
         self.flow = None;
         let (artifact, bytes) = match self.writer {
             None => {
-                let bytes = ByteCount::new(self.total);
+                let bytes = ByteCount::new(self.kept);
                 (self.blobs.put(&self.scope, Bytes::from(self.buffer)).await?, bytes)
             }
             Some(mut writer) => {
@@ -104,9 +128,10 @@ impl Capture {
         Ok(OutputCapture {
             head: head.text,
             tail: tail.text,
-            truncated: (shown as u64) < self.total,
+            truncated: (shown as u64) < self.kept,
             bytes,
             artifact,
+            redactions: Some(redactions),
         })
     }
 }

@@ -106,7 +106,7 @@ fn captured<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (OutputCapture, V
     let blobs = LastBlob::default();
     let scope =
         Scope { organization: OrganizationId::new("o").unwrap(), project: ProjectId::new("p").unwrap() };
-    let mut capture = Capture::new(scope, Arc::new(blobs.clone()));
+    let mut capture = Capture::new(scope, Arc::new(blobs.clone()), &Redactor::by_rules());
     let seen = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
         for piece in pieces {
             capture.push(piece).await.unwrap();
@@ -151,5 +151,24 @@ proptest::proptest! {
         let whole = captured([&stream[..]]);
         proptest::prop_assert_eq!(captured(stream.chunks(size)), whole.clone());
         proptest::prop_assert_eq!(whole.1, stream);
+    }
+}
+
+// proves E-B05
+// break crates/mechanisms/capture/src/lib.rs: `self.redacting.push(chunk, &mut self.buffer);` -> `self.buffer.extend_from_slice(chunk);`
+#[test]
+fn a_secret_is_in_neither_the_blob_nor_a_window_however_its_pieces_arrive() {
+    let secret = format!("ghp_{}", "q7Zr2Xw9Kc4Vb8Nm1Lp6Jh3Gf5Ds0AyTuIoP");
+    let far = "a line of a log\n".repeat(5000);
+    let stream = format!("one {secret}\n{far}two {secret}");
+    for size in [1, 7, 100, stream.len()] {
+        let (seen, blob) = captured(stream.as_bytes().chunks(size));
+        let expected = stream.replace(&secret, "[redacted:github]");
+        assert_eq!(String::from_utf8(blob).unwrap(), expected, "in pieces of {size}");
+        assert_eq!(seen.bytes.get(), expected.len() as u64);
+        assert!(
+            seen.head.starts_with("one [redacted:github]\n") && seen.tail.ends_with("two [redacted:github]")
+        );
+        assert_eq!(seen.redactions.unwrap().total(), 2);
     }
 }

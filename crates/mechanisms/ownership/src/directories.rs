@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use ambit_ids::LeaseId;
 use ambit_ports::sandbox::Maker;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
 use crate::identity::ProcessIdentity;
 
@@ -39,6 +41,30 @@ impl MakerLink {
     /// Where another process is named already, which keeps what it has, or the link cannot be made.
     pub fn write(&self) -> io::Result<()> {
         symlink(OsStr::from_bytes(ProcessIdentity::own()?), &self.0)
+    }
+
+    /// Likewise, and takes the link that [`prepare`](Self::prepare) made at `prepared`: to give a file another name is many
+    /// times cheaper than to make one.
+    ///
+    /// # Errors
+    /// As for [`write`](Self::write).
+    pub fn take(&self, prepared: &Path) -> io::Result<()> {
+        match renameat_with(CWD, prepared, CWD, &self.0, RenameFlags::NOREPLACE) {
+            // Not every file system can leave alone what has the name already.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                self.write()?;
+                fs::remove_file(prepared)
+            }
+            taken => Ok(taken?),
+        }
+    }
+
+    /// Makes a link that names this process, for a directory that has no name yet.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub fn prepare(at: &Path) -> io::Result<()> {
+        symlink(OsStr::from_bytes(ProcessIdentity::own()?), at)
     }
 
     /// Who is named; nothing is known where there is no such link, or one that names nobody.
@@ -110,6 +136,13 @@ mod tests {
             [(LeaseId::new("lease_b4189001a03588c6").unwrap(), home.clone())]
         );
         link.remove().unwrap();
+        link.remove().unwrap();
+        let prepared = root.path().join("prepared");
+        MakerLink::prepare(&prepared).unwrap();
+        link.take(&prepared).unwrap();
+        assert_eq!((link.maker(), prepared.symlink_metadata().is_ok()), (Maker::Lives, false));
+        MakerLink::prepare(&prepared).unwrap();
+        assert!(link.take(&prepared).is_err(), "another process keeps what it has");
         link.remove().unwrap();
         assert_eq!(leases(root.path()).unwrap(), []);
         assert_eq!(leases(&root.path().join("absent")).unwrap(), []);

@@ -110,6 +110,7 @@ impl<'a, B: ProbedBackend> Subject<'a, B> {
             environment: vec![("PROBE".into(), "1".into())],
             workdir: None,
             limits,
+            redactor: Default::default(),
             watched: PathSet::default(),
             tap: None,
             volumes: Vec::new(),

@@ -5,6 +5,7 @@ use ambit_ids::{
     ByteCount, CommandSize, CommandTooLarge, Digest, DurationMs, EffectKey, ExecutionLimits, GateId,
     Incarnation, PathSet, RepoPath, VolumeMount,
 };
+use ambit_redaction::{Redactions, Redactor};
 use serde::{Deserialize, Serialize};
 
 use super::{EscapeSigns, Tap, Watch, Written};
@@ -72,6 +73,8 @@ pub struct NamedCommand {
     pub workdir: Option<RepoPath>,
     /// What it may use.
     pub limits: ExecutionLimits,
+    /// What takes secrets out of its output, before any of it is kept or shown.
+    pub redactor: Redactor,
     /// The volumes that it finds below `/volumes`, and no others. Each is one of the sandbox's.
     pub volumes: Vec<VolumeMount>,
     /// The files and directories that are kept from its workspace after it ended. Nothing else is.
@@ -223,8 +226,11 @@ pub struct OutputCapture {
     pub truncated: bool,
     /// How many bytes were kept in the artifact.
     pub bytes: ByteCount,
-    /// The bytes themselves, unaltered, as a blob.
+    /// The bytes themselves, unaltered but for what was taken out, as a blob.
     pub artifact: Digest,
+    /// What was taken out of the stream before anything was made of it. Captures from before there were rules say nothing of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redactions: Option<Redactions>,
 }
 
 /// A declared output that was kept.

@@ -270,6 +270,7 @@ impl SimSandbox {
             truncated: tail.len() > window,
             bytes: ByteCount::new(kept.len() as u64),
             artifact,
+            redactions: None,
         })
     }
 }

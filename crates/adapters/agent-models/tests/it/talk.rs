@@ -9,6 +9,7 @@ use ambit_agent_models::{
 use ambit_ids::{AgentId, Digest, MicroUsd};
 use ambit_ports::agent::{Agent, AgentAnswer, AgentError, TurnOffer};
 use ambit_ports::{AbortHandle, AbortSignal};
+use ambit_redaction::Redactor;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
@@ -86,6 +87,7 @@ pub(crate) fn settings(tokens: u32) -> ModelSettings {
             MicroUsd::new(usage.input_tokens + usage.cache_read_tokens + 2 * usage.output_tokens)
         }),
         max_output_tokens: 4_096,
+        redactor: Redactor::by_rules(),
         context: ContextAllowance::of_tokens(tokens).unwrap(),
     }
 }

@@ -32,13 +32,31 @@ pub fn send_bytes(
     message: &[u8],
     descriptors: &[BorrowedFd<'_>],
 ) -> Result<(), Errno> {
+    send_with(socket, message, descriptors, SendFlags::empty())
+}
+
+/// Likewise, and only where it fits at once, whether or not the socket blocks.
+pub fn send_bytes_now(
+    socket: BorrowedFd<'_>,
+    message: &[u8],
+    descriptors: &[BorrowedFd<'_>],
+) -> Result<(), Errno> {
+    send_with(socket, message, descriptors, SendFlags::DONTWAIT)
+}
+
+fn send_with(
+    socket: BorrowedFd<'_>,
+    message: &[u8],
+    descriptors: &[BorrowedFd<'_>],
+    flags: SendFlags,
+) -> Result<(), Errno> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MESSAGE_DESCRIPTORS))];
     let mut beside = SendAncillaryBuffer::new(&mut space);
     if !descriptors.is_empty() && !beside.push(SendAncillaryMessage::ScmRights(descriptors)) {
         return Err(Errno::MSGSIZE);
     }
     let sent = rustix::io::retry_on_intr(|| {
-        sendmsg(socket, &[IoSlice::new(message)], &mut beside, SendFlags::NOSIGNAL)
+        sendmsg(socket, &[IoSlice::new(message)], &mut beside, flags | SendFlags::NOSIGNAL)
     })?;
     if sent == message.len() { Ok(()) } else { Err(Errno::MSGSIZE) }
 }

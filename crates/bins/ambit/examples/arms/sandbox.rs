@@ -115,6 +115,7 @@ impl Backend {
             environment: Vec::new(),
             workdir: None,
             limits: LIMITS,
+            redactor: Default::default(),
             volumes: Vec::new(),
             outputs: Vec::new(),
             watched: PathSet::default(),

@@ -13,6 +13,7 @@ use ambit_ports::AbortSignal;
 use ambit_ports::agent::{Agent, AgentAnswer, AgentError, TurnOffer};
 use ambit_ports::sandbox::Tap;
 use ambit_projects::{ApproverCredential, Import};
+use ambit_redaction::Redactor;
 use ambit_run::{AgentPin, Event, State};
 use ambit_source_directory::{ImportOptions, import};
 use async_trait::async_trait;
@@ -169,6 +170,10 @@ impl Agent for Paced {
 
     fn turn_quote(&self) -> MicroUsd {
         MicroUsd::ZERO
+    }
+
+    fn redactor(&self) -> Redactor {
+        Redactor::by_rules()
     }
 
     async fn answer(&self, offer: TurnOffer, mut abort: AbortSignal) -> Result<AgentAnswer, AgentError> {

@@ -243,11 +243,13 @@ fn observed(turn: u32, observation: &Observation) -> (Kind, Value) {
             data["turn"] = json!(turn);
             (Kind::GateFinished, data)
         }
-        Observation::FileRead { path, bytes, .. } => {
-            finished("file-read", json!({"path": path, "bytes": bytes}))
+        Observation::FileRead { path, bytes, redactions, .. } => {
+            finished("file-read", json!({"path": path, "bytes": bytes, "redactions": redactions}))
         }
         Observation::FilesListed { count, .. } => finished("files-listed", json!({"count": count})),
-        Observation::TextFound { count, .. } => finished("text-found", json!({"count": count})),
+        Observation::TextFound { count, redactions, .. } => {
+            finished("text-found", json!({"count": count, "redactions": redactions}))
+        }
         Observation::ApprovalAnswered { verdict, .. } => {
             finished("approval-answered", json!({"decision": verdict.as_str()}))
         }
@@ -260,7 +262,7 @@ fn gate(record: &GateRecord) -> Value {
     json!({
         "gate": record.gate, "attempt": record.attempt, "tree": record.tree,
         "passed": record.passed(), "ended": ended(record), "durationMs": record.duration,
-        "artifact": record.artifact,
+        "artifact": record.artifact, "redactions": record.redactions,
     })
 }
 

@@ -1,17 +1,20 @@
 use ambit_evidence::CredentialForm;
 use ambit_ids::{DurationMs, ProposalId};
-use ambit_orchestrator::{Driver, InboxCommand, RunRef, SignedDecision};
+use ambit_orchestrator::{Driver, InboxCommand, RunRef, SignedDecision, view};
 use ambit_ports::store::StoreError;
 use ambit_run::{ApprovalVerdict, PendingApproval};
 use serde_json::json;
 
 use crate::answer::Answer;
+use crate::ask;
 use crate::cli::DecideArgs;
 use crate::compose::Services;
 use crate::context::{Context, ambit_in};
 use crate::credential::credential;
 use crate::decision::{asked, waiting};
 use crate::failure::Failure;
+use crate::question::question;
+use crate::verbs::run_view::links;
 
 /// Decides about a proposal. The decision is signed here, and left for whoever drives the run.
 pub(crate) async fn decide(
@@ -27,6 +30,9 @@ pub(crate) async fn decide(
             format!("{} has the digest {}, not {}", arguments.proposal, pending.digest, arguments.digest),
         )
         .help("look at the proposal again with `ambit run show`, and quote its digest"));
+    }
+    if context.can_ask() {
+        show(&services, &run, &pending, approve).await?;
     }
     let credential = credential(context, &services, &arguments.credential).await?;
     let verdict = if approve { ApprovalVerdict::Approved } else { ApprovalVerdict::Rejected };
@@ -52,6 +58,29 @@ pub(crate) async fn decide(
             "credential": form, "taken": taken}),
     )
     .prose())
+}
+
+/// Shows whoever is about to decide what the decision is about, in the words that its digest covers.
+async fn show(
+    services: &Services,
+    run: &RunRef,
+    pending: &PendingApproval,
+    approves: bool,
+) -> Result<(), Failure> {
+    let failed = |error: ambit_orchestrator::DriveError| Failure::of(error.code(), &error);
+    let state = services.orchestrator.state(run).await.map_err(failed)?;
+    let Some(seen) = view(&state, services.clock.now()) else { return Ok(()) };
+    let links = links(services, run).await?;
+    let Some(asked) = question(services, &run.scope, &links, &seen).await? else { return Ok(()) };
+    let act = if approves { "approve" } else { "deny" };
+    let name = seen.name.as_deref().unwrap_or(seen.run.as_str());
+    ask::show(&format!(
+        "you {act} {} for {name}, {}\n{}",
+        pending.capability,
+        pending.proposal,
+        asked.page()
+    ));
+    Ok(())
 }
 
 /// What is said of a decision that any process of the same user could have made.

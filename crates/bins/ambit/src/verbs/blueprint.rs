@@ -25,7 +25,7 @@ pub(crate) async fn run(context: &Context, verb: BlueprintVerb) -> Result<Answer
         }
         BlueprintVerb::Validate { file } => {
             let blueprint = read_document(&file, Blueprint::parse)?;
-            check_hidden_files(&blueprint, beside(&file))?;
+            check_hidden_files(&blueprint, beside(&file)).await?;
             let digest = digest_of(&Document::Blueprint(Box::new(blueprint.clone())))?;
             let (name, version) = (&blueprint.metadata.name, blueprint.metadata.version);
             Ok(Answer::new(

@@ -2,6 +2,7 @@ use ambit_blueprint::CommandOutput;
 use ambit_ids::{ByteCount, GateId, Scope, limits};
 use ambit_orchestrator::ended;
 use ambit_ports::sandbox::{ExecutionObservation, OutputCapture, OutputRefusal};
+use ambit_redaction::Redactions;
 use ambit_run::{Dossier, GateRecord};
 use serde_json::json;
 
@@ -40,6 +41,9 @@ pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Fai
     for (name, capture) in [("stdout", &seen.stdout), ("stderr", &seen.stderr)] {
         text.push_str(&stream(name, capture));
     }
+    if let Some(taken) = record.redactions.as_ref().filter(|taken| taken.total() > 0) {
+        text.push_str(&format!("redacted {}\n", redacted(taken)));
+    }
     for objection in &record.objections {
         text.push_str(&format!("objects  {}: {objection}\n", objection.code()));
     }
@@ -65,10 +69,16 @@ pub(crate) async fn run(context: &Context, verb: GateVerb) -> Result<Answer, Fai
             "gate": record.gate, "attempt": record.attempt, "tree": record.tree, "exitCode": exit_code,
             "ended": ended(record), "passed": record.passed(),
             "artifactId": record.artifact, "durationMs": record.duration, "fingerprint": record.fingerprint,
-            "objections": record.objections, "tests": record.tests,
+            "objections": record.objections, "tests": record.tests, "redactions": record.redactions,
             "refusals": refusals, "observation": seen,
         }),
     ))
+}
+
+/// How many secrets were taken out of an output before it was kept, and by which rules.
+fn redacted(taken: &Redactions) -> String {
+    let each = taken.found.iter().map(|(rule, count)| format!("{count} {rule}")).collect::<Vec<_>>();
+    format!("{} by the rules {}", each.join(", "), taken.rules.short())
 }
 
 /// The outputs that the catalog of the run declares for a gate.

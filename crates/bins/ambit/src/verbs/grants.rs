@@ -1,5 +1,6 @@
 use std::fmt::Write as _;
 
+use ambit_ids::Digest;
 use ambit_orchestrator::{RunRef, grants};
 use ambit_policy::{Grant, Plane};
 use serde_json::{Map, Value, json};
@@ -31,14 +32,21 @@ pub(crate) async fn run(context: &Context) -> Result<Answer, Failure> {
             let kept = grant.credential().map(|kept| format!(", credential {kept}")).unwrap_or_default();
             let _ = writeln!(
                 page,
-                "  {:<16}  {} of {}{ends}{kept}",
+                "  {:<16}  {}: {}{ends}{kept}",
                 grant.kind().as_str(),
                 grant.holder(),
-                grant.object()
+                short(grant.object())
             );
             let _ = writeln!(page, "    {}", grant.revocation());
         }
         planes.insert(plane.as_str().to_owned(), json!(of_plane));
     }
     Ok(Answer::new(page, json!({"planes": Value::Object(planes)})))
+}
+
+/// The object of a grant with its digests as they are told elsewhere. Their whole is in JSON, and in the command that revokes it.
+fn short(object: &str) -> String {
+    let words =
+        object.split(' ').map(|word| word.parse::<Digest>().map_or(word.to_owned(), |digest| digest.short()));
+    words.collect::<Vec<_>>().join(" ")
 }

@@ -8,7 +8,7 @@ use ambit_blueprint::{Blueprint, HiddenFiles};
 use ambit_ids::{ByteCount, GateId, limits};
 use ambit_revision::Tree;
 use ambit_revisions::{HiddenFilesError, admit_hidden};
-use ambit_source_directory::{IgnoreFiles, ImportOptions, import, measure};
+use ambit_source_directory::{IgnoreFiles, ImportError, ImportOptions, import, measure};
 
 use crate::compose::Services;
 use crate::context::Context;
@@ -23,10 +23,13 @@ const WHOLE: ImportOptions = ImportOptions {
 };
 
 /// Whether every folder is there as the blueprint of this directory says. Nothing is kept.
-pub(crate) fn check_hidden_files(blueprint: &Blueprint, beside: &Path) -> Result<(), Failure> {
+pub(crate) async fn check_hidden_files(blueprint: &Blueprint, beside: &Path) -> Result<(), Failure> {
     for (gate, files) in blueprint.hidden_files() {
         let dir = folder(beside, files);
-        let measured = measure(&dir, WHOLE).map_err(|error| unread(&error, NOTHING))?;
+        let named = dir.clone();
+        let measuring = tokio::task::spawn_blocking(move || measure(&named, WHOLE)).await;
+        let measured = measuring.unwrap_or(Err(ImportError::Interrupted));
+        let measured = measured.map_err(|error| unread(&error, NOTHING))?;
         admitted(gate, files, &dir, &measured.tree)?;
     }
     Ok(())

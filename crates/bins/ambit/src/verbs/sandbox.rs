@@ -15,6 +15,7 @@ use ambit_ports::sandbox::{
     CapabilityManifest, CommandUnfit, DeclaredOutput, DestructionReceipt, ExecutionObservation, FileBatch,
     NamedCommand, SandboxLease, Tap,
 };
+use ambit_redaction::Redactor;
 use ambit_revision::Tree;
 use ambit_run::StopReason;
 use ambit_sandboxes::{Kept, Needs, NotAdmitted, SandboxesError, unmet};
@@ -190,6 +191,7 @@ impl Trial {
             environment: arguments.environment.iter().map(|it| (it.0.clone(), it.1.clone())).collect(),
             workdir: arguments.workdir.clone(),
             limits: arguments.limits.limits(),
+            redactor: Redactor::by_rules(),
             volumes: Vec::new(),
             outputs: outputs
                 .map(|path| DeclaredOutput { path: path.clone(), limit: largest, entries: None })

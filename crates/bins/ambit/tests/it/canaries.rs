@@ -38,7 +38,7 @@ fn forms(canary: &str) -> Vec<(&'static str, Vec<u8>)> {
 
 /// What a canary looks like where it is found. Pieces of other things may stand between its halves: a text is searched as it
 /// is, and once more without everything that separates.
-fn found(text: &[u8], canary: &str) -> Option<&'static str> {
+pub(crate) fn found(text: &[u8], canary: &str) -> Option<&'static str> {
     let holds = |text: &[u8], form: &[u8]| text.windows(form.len()).any(|window| window == form);
     let joined = |text: &[u8]| -> Vec<u8> {
         text.iter().copied().filter(|byte| byte.is_ascii_alphanumeric() || b"+/%".contains(byte)).collect()

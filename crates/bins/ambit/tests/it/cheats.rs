@@ -144,3 +144,31 @@ fn a_cheat_in_the_source_turns_the_exit_status_green_and_not_the_gate() {
     assert_eq!((&gate["passed"], &gate["objections"]), (&true.into(), &serde_json::json!([])), "{gate}");
     assert!(equals.to_string().contains("hidden-check-failed"), "{equals}");
 }
+
+// proves E-F02
+// break crates/bins/ambit/src/verbs/blueprint.rs: `keep_hidden_files(context, &services, &blueprint, beside(&file)).await?;` -> `let _ = keep_hidden_files(context, &services, &blueprint, beside(&file)).await;`
+#[test]
+fn hidden_files_are_what_the_blueprint_says_and_nowhere_in_the_source() {
+    let Some(base) = cases("weaken/base/py") else { return };
+    let project = shop(&base);
+    project.write("idle.agent.yaml", &transcript(PLAN, "finish"));
+    let start = |name: &str| project.ambit(project.start_on("shop", name, "idle.agent.yaml".to_owned()));
+    // Whoever has the file in the source has it in front of the agent, whatever it is called there.
+    fs::copy(project.path(&format!("covert/{COVERT_FILE}")), project.path("shop/notes.txt")).unwrap();
+    let refused = start("open");
+    assert!(refused.code == 2 && refused.err.contains("HIDDEN_FILES_IN_SOURCE"), "{refused:?}");
+    fs::remove_file(project.path("shop/notes.txt")).unwrap();
+    // What was approved is kept; what lies there now is nobody's to approve.
+    project.write(&format!("covert/{COVERT_FILE}"), "import sys; sys.exit(0)\n");
+    for refused in
+        [project.approve("blueprint.yaml"), project.ambit(["blueprint", "validate", "blueprint.yaml"])]
+    {
+        assert!(refused.code == 2 && refused.err.contains("HIDDEN_FILES_DIFFER"), "{refused:?}");
+        assert!(refused.err.contains("ambit tree digest"), "{refused:?}");
+    }
+    fs::remove_dir_all(project.path("covert")).unwrap();
+    assert_eq!(project.approve("blueprint.yaml").code, 2);
+    let started = start("covert");
+    assert!(!started.err.contains("HIDDEN_FILES"), "a run needs only what is kept: {started:?}");
+    assert!(project.show("covert").to_string().contains("agent-stopped"), "{started:?}");
+}

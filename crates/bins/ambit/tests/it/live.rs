@@ -35,7 +35,7 @@ impl Terminal {
         let quoted: Vec<String> =
             command.get_args().map(|word| format!("'{}'", word.to_str().unwrap())).collect();
         let line = format!(
-            "trap : INT; stty rows 24 cols {columns}; '{}' {}; echo \"code $?\"; stty -a",
+            "trap : INT QUIT; stty rows 24 cols {columns}; '{}' {}; echo \"code $?\"; stty -a",
             env!("CARGO_BIN_EXE_ambit"),
             quoted.join(" ")
         );

@@ -50,6 +50,7 @@ mod packages;
 mod passphrases;
 mod patch_cases;
 mod patches;
+mod planted;
 mod policy_verbs;
 mod quickstart;
 mod readme;

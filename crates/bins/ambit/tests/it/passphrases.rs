@@ -98,6 +98,16 @@ fn a_proposal_is_approved_by_the_right_passphrase_and_by_nothing_else_that_is_ty
     let typed = |keys: &str| typing(project.dir.path(), &approve, &[(OPENING, keys)]).unwrap();
     let wrong = typed(&line("correct horse batterz"));
     assert!(code(&wrong) == 11 && wrong.contains("this is not the passphrase of the credential"), "{wrong}");
+    // What is decided about is shown before the prompt, whole.
+    let (shown, _) = wrong.split_once(OPENING).unwrap();
+    for part in [
+        &format!("you approve dependency.add for alone, {proposal}"),
+        "| requirements.txt adds the dependency attrs",
+        "| +attrs==25.3.0",
+        "the agent says, and nothing vouches for it",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
     for (keys, expected) in ENDS {
         let said = typed(keys);
         assert_eq!(code(&said), expected, "{said}");
@@ -122,7 +132,7 @@ fn the_everyday_credential_is_sealed_when_it_is_made_at_a_terminal() {
     let (dir, key) = (user.path("calc"), user.path("config/ambit/approver.key"));
     let right = line(PASSPHRASE);
     let asks = "Write this to .ambit/ and let your runs here start from it?";
-    for (keys, expected) in ENDS {
+    for (keys, expected) in [ENDS[0], ENDS[1]] {
         let init = user.command("calc", &["init"]);
         // What is typed at an ordinary question is seen: that nothing else is says something.
         let Some(said) = typing(&dir, &init, &[(asks, "y\n"), (SEALING, keys)]) else { return };

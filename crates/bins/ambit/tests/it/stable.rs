@@ -41,8 +41,9 @@ fn named(word: &str) -> String {
         && is_hex(hex, 64)
     {
         format!("{before}sha256:DIGEST")
-    } else if let Some(id) =
-        ["run_", "lease_", "prop_", "receipt_"].iter().find(|id| bare.starts_with(**id) && bare.len() > 20)
+    } else if let Some(id) = ["run_", "lease_", "prop_", "receipt_", "apr_", "inc_"]
+        .iter()
+        .find(|id| bare.starts_with(**id) && bare.len() > 20)
     {
         format!("{id}ID")
     } else if is_hex(bare, 12) {

@@ -7,6 +7,7 @@ use ambit_gates::{
 use ambit_ids::{ByteCount, Digest, Scope};
 use ambit_ports::blobs::{BlobError, BlobStore};
 use ambit_ports::sandbox::{ChangedFile, ExecutionObservation};
+use ambit_redaction::{Redactor, rules_digest};
 use bytes::Bytes;
 
 /// The largest report as it is kept: as many tests as one may have, each with the longest name.
@@ -35,7 +36,9 @@ pub struct ReportedBase {
     pub output: Option<ByteCount>,
 }
 
-/// Reads the report of an execution, from the outputs that were kept of it or from its standard output.
+/// Reads the report of an execution, from the outputs that were kept of it or from its standard output. An output is kept as
+/// it is; names that are read from it go into records, so what looks like a secret is taken out of them by the rules that
+/// the observation names.
 ///
 /// # Errors
 /// [`BlobError`] where an output that was kept cannot be read.
@@ -57,7 +60,10 @@ pub async fn reported(
         return Ok(None);
     }
     let files: Vec<&[u8]> = files.iter().map(AsRef::as_ref).collect();
-    Ok(Some(read_report(report.format, &files)))
+    let read = read_report(report.format, &files);
+    let by_rules = seen.stdout.redactions.as_ref().is_some_and(|found| found.rules == rules_digest());
+    let withheld = |name: &str| Redactor::by_rules().text(name).text.into_owned();
+    Ok(Some(read.map(|read| if by_rules { read.renamed(withheld) } else { read })))
 }
 
 /// A report as it is kept, for people and for later executions.

@@ -55,7 +55,7 @@ async fn patched(bench: &mut Bench, before: &str, after: &str) {
 
 // proves E-F04
 // break crates/control-plane/broker/src/evaluate/protected.rs: `if after == self.content =>` -> `if after == self.content || true =>`
-// break crates/control-plane/broker/src/evaluate/report.rs: `Objection::to_files(&files).into_iter().collect();` -> `Objection::to_files(&[]).into_iter().collect();`
+// break crates/control-plane/broker/src/evaluate/report.rs: `Objection::to_files(&paths(known)).into_iter().collect();` -> `Objection::to_files(&[]).into_iter().collect();`
 #[test]
 fn protected_files_are_hashed_again_after_every_gate() {
     simulate(async {
@@ -192,7 +192,7 @@ fn junit(names: &[&str]) -> Vec<u8> {
 const JUNIT: &str = r#"{"format": "junit-xml", "output": "out/report.xml"}"#;
 
 // proves E-F02
-// break crates/control-plane/broker/src/evaluate.rs: `let named = resolve(ground, gate, base, effect)?;` -> `let named = resolve(ground, gate, flight.tree, effect)?;`
+// break crates/control-plane/broker/src/evaluate.rs: `let named = self.resolve(ground, gate, base, effect)?;` -> `let named = self.resolve(ground, gate, flight.tree, effect)?;`
 #[test]
 fn the_tests_of_the_base_are_found_out_beside_the_first_execution_and_none_may_go() {
     simulate(async {

@@ -112,7 +112,7 @@ fn hidden_files_are_protected_while_the_check_runs() {
 }
 
 // proves E-F02
-// break crates/control-plane/revisions/src/hidden.rs: `self.content(scope, &path, &file).await.map_err(missing)?;` -> `let _ = self.content(scope, &path, &file).await.map_err(missing);`
+// break crates/control-plane/revisions/src/hidden.rs: `self.content(scope, &path, file).await.map_err(missing)?;` -> `let _ = self.content(scope, &path, file).await.map_err(missing);`
 #[test]
 fn a_hidden_check_without_all_of_its_files_is_not_run() {
     simulate(async {

@@ -11,3 +11,4 @@ mod hidden_files;
 mod performing;
 mod reading;
 mod viewing;
+mod withheld;

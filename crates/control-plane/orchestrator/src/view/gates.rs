@@ -114,6 +114,7 @@ mod tests {
             fingerprint: None,
             artifact: Digest::of(b"seen"),
             output: ByteCount::ZERO,
+            redactions: None,
             duration: DurationMs::ZERO,
             objections: Vec::new(),
             tests: None,

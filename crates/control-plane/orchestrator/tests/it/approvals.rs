@@ -27,7 +27,14 @@ pub(crate) fn ask_and_work(turn: &Turn, base: &str) -> Reply {
     if !turn.is_planned() {
         return Reply::Say(turn.plan(&["AC-1", "AC-2"]));
     }
-    if !turn.last()["needsApproval"].is_null() {
+    let held = &turn.last()["needsApproval"];
+    if !held.is_null() {
+        assert_eq!(held["detail"], "requirements.txt adds the dependency requests", "{held}");
+        assert_eq!(held["rules"].as_array().map(Vec::len), Some(1), "{held}");
+        assert!(
+            held["instead"].as_str().is_some_and(|instead| instead.contains("or ask a person")),
+            "{held}"
+        );
         return Reply::Say(turn.ask());
     }
     if turn.head() == base {

@@ -41,7 +41,7 @@ async fn write(world: &World, scope: &Scope, body: ProjectBody) {
 }
 
 // proves E-A05 E-A01 E-H04
-// break crates/control-plane/projects/src/lib.rs: `None => Err(ProjectError::WrongCredential),` -> `None => Ok(ApproverId::new("ada").map_err(|_| ProjectError::WrongCredential)?),`
+// break crates/control-plane/projects/src/approvers.rs: `None => Err(ProjectError::WrongCredential),` -> `None => Ok(ApproverId::new("ada").map_err(|_| ProjectError::WrongCredential)?),`
 #[test]
 fn only_the_credential_of_the_approver_approves() {
     simulate(async {

@@ -105,6 +105,7 @@ fn command(tree: Digest, number: u32) -> NamedCommand {
         environment: Vec::new(),
         workdir: None,
         limits: LIMITS,
+        redactor: Default::default(),
         volumes: Vec::new(),
         outputs: Vec::new(),
         watched: PathSet::default(),

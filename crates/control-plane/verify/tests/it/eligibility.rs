@@ -25,6 +25,7 @@ async fn only_what_a_completed_run_made_is_eligible() {
         (5, &runs.troubled),
         (6, &runs.expired),
         (7, &runs.exhausted),
+        (8, &runs.shrunk),
     ] {
         let answer = verifier.eligible(&scope(), RevisionId::new(number)).await;
         assert_eq!(answer.standing, EligibilityStanding::Ineligible);

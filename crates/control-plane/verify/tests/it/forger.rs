@@ -42,6 +42,7 @@ impl Forger {
             troubled: consents.used.clone(),
             expired: consents.used.clone(),
             exhausted: consents.used.clone(),
+            shrunk: consents.used.clone(),
             foreign: consents.used.clone(),
         };
         (Self { site, attacker, runs }, consents)

@@ -12,5 +12,6 @@ mod forged;
 mod forged_steps;
 mod forger;
 mod honest;
+mod reported;
 mod rows;
 mod world;

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use ambit_gates::{Ending, GateTests, Objection, ResourceLimit};
 use ambit_ids::{ByteCount, Digest, DurationMs, GateId, IdempotencyKey, ReceiptId, RepoPath};
+use ambit_redaction::Redactions;
 use ambit_run::{AppliedPatch, ApprovalVerdict, GateRecord, Observation};
 use serde::{Deserialize, Serialize};
 
@@ -9,14 +10,35 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "seen", rename_all = "kebab-case", rename_all_fields = "camelCase", deny_unknown_fields)]
 #[expect(missing_docs, reason = "each is the observation of the same name")]
+#[expect(clippy::large_enum_variant, reason = "one is made for each call and moved a few times")]
 pub enum ObservationV1 {
-    FileRead { path: RepoPath, sha256: Digest, bytes: ByteCount, truncated: bool },
-    FilesListed { count: u32, truncated: bool },
-    TextFound { count: u32, truncated: bool },
+    FileRead {
+        path: RepoPath,
+        sha256: Digest,
+        bytes: ByteCount,
+        truncated: bool,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        redactions: Option<Redactions>,
+    },
+    FilesListed {
+        count: u32,
+        truncated: bool,
+    },
+    TextFound {
+        count: u32,
+        truncated: bool,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        redactions: Option<Redactions>,
+    },
     Patch(PatchV1),
     Gate(GateRecordV1),
-    ApprovalAnswered { approved: bool, receipt: ReceiptId },
-    Failed { code: String },
+    ApprovalAnswered {
+        approved: bool,
+        receipt: ReceiptId,
+    },
+    Failed {
+        code: String,
+    },
     Unknown,
 }
 
@@ -49,6 +71,8 @@ pub struct GateRecordV1 {
     pub fingerprint: Option<Digest>,
     pub artifact: Digest,
     pub output_bytes: ByteCount,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub redactions: Option<Redactions>,
     pub duration_ms: DurationMs,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub objections: Vec<Objection>,
@@ -59,11 +83,13 @@ pub struct GateRecordV1 {
 impl From<&Observation> for ObservationV1 {
     fn from(observation: &Observation) -> Self {
         match observation.clone() {
-            Observation::FileRead { path, sha256, bytes, truncated } => {
-                Self::FileRead { path, sha256, bytes, truncated }
+            Observation::FileRead { path, sha256, bytes, truncated, redactions } => {
+                Self::FileRead { path, sha256, bytes, truncated, redactions }
             }
             Observation::FilesListed { count, truncated } => Self::FilesListed { count, truncated },
-            Observation::TextFound { count, truncated } => Self::TextFound { count, truncated },
+            Observation::TextFound { count, truncated, redactions } => {
+                Self::TextFound { count, truncated, redactions }
+            }
             Observation::PatchApplied(patch) => Self::Patch((&patch).into()),
             Observation::GateFinished(record) => Self::Gate((&record).into()),
             Observation::ApprovalAnswered { verdict, receipt } => {
@@ -78,11 +104,13 @@ impl From<&Observation> for ObservationV1 {
 impl From<ObservationV1> for Observation {
     fn from(observation: ObservationV1) -> Self {
         match observation {
-            ObservationV1::FileRead { path, sha256, bytes, truncated } => {
-                Self::FileRead { path, sha256, bytes, truncated }
+            ObservationV1::FileRead { path, sha256, bytes, truncated, redactions } => {
+                Self::FileRead { path, sha256, bytes, truncated, redactions }
             }
             ObservationV1::FilesListed { count, truncated } => Self::FilesListed { count, truncated },
-            ObservationV1::TextFound { count, truncated } => Self::TextFound { count, truncated },
+            ObservationV1::TextFound { count, truncated, redactions } => {
+                Self::TextFound { count, truncated, redactions }
+            }
             ObservationV1::Patch(patch) => Self::PatchApplied(patch.into()),
             ObservationV1::Gate(record) => Self::GateFinished(record.into()),
             ObservationV1::ApprovalAnswered { approved, receipt } => {
@@ -138,6 +166,7 @@ impl From<&GateRecord> for GateRecordV1 {
             fingerprint: record.fingerprint,
             artifact: record.artifact,
             output_bytes: record.output,
+            redactions: record.redactions.clone(),
             duration_ms: record.duration,
             objections: record.objections.clone(),
             tests: record.tests,
@@ -157,6 +186,7 @@ impl From<GateRecordV1> for GateRecord {
             fingerprint: record.fingerprint,
             artifact: record.artifact,
             output: record.output_bytes,
+            redactions: record.redactions,
             duration: record.duration_ms,
             objections: record.objections,
             tests: record.tests,

@@ -5,6 +5,7 @@
 mod artifacts;
 mod chain;
 mod golden;
+mod redacted;
 mod samples;
 mod silenced;
 mod standing;

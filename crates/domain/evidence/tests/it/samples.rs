@@ -6,14 +6,12 @@ use ambit_evidence::leaf_hash;
 use ambit_evidence::v1::{
     Actor, ActorKind, Body, Environment, Precondition, ProjectBody, Record, RunBody, Version,
 };
-use ambit_gates::{
-    BaseTests, Counts, Ending, GateTests, NotStarted, Objection, ReportProblem, ResourceLimit, TestTally,
-};
+use ambit_gates::{Ending, NotStarted, ResourceLimit};
 use ambit_ids::{
-    ByteCount, Digest, DurationMs, Excerpt, MicroUsd, PathPattern, PathSet, RepoPath, RevisionId, UnixMs,
+    ByteCount, Digest, DurationMs, MicroUsd, PathPattern, PathSet, RepoPath, RevisionId, UnixMs,
 };
 use ambit_policy::{
-    Capability, Decision, DenialKind, EngineVersion, Fact, FactKind, LifecycleStage, Side, Verdict, Weakening,
+    Capability, Decision, DenialKind, EngineVersion, Fact, LifecycleStage, Verdict, Weakening,
 };
 use ambit_run::{
     Accountability, AgentPin, Amounts, AppliedPatch, ApprovalDecision, ApprovalVerdict, BlueprintPin,
@@ -22,8 +20,8 @@ use ambit_run::{
     Rules, SandboxHeld, StopReason, ToolCall, VoidReason,
 };
 
-use crate::silenced;
-use crate::watched::watched_events;
+use crate::watched::{guarded_events, watched_events};
+use crate::{redacted, silenced};
 
 pub(crate) fn digest(text: &str) -> Digest {
     Digest::of(text.as_bytes())
@@ -100,6 +98,7 @@ pub(crate) fn gate_record(ending: Ending) -> GateRecord {
         fingerprint: (!ending.is_success()).then(|| digest("fingerprint")),
         artifact: digest("artifact"),
         output: ByteCount::new(120),
+        redactions: None,
         duration: DurationMs::new(48),
         objections: Vec::new(),
         tests: None,
@@ -118,7 +117,7 @@ fn patch() -> AppliedPatch {
     }
 }
 
-fn decided(call: ToolCall, verdict: Verdict, outcome: CallOutcome) -> Event {
+pub(crate) fn decided(call: ToolCall, verdict: Verdict, outcome: CallOutcome) -> Event {
     Event::CallDecided(Box::new(CallDecided {
         turn: 3,
         arguments: call.arguments().unwrap(),
@@ -149,30 +148,6 @@ fn decided(call: ToolCall, verdict: Verdict, outcome: CallOutcome) -> Event {
         reserved: Amounts { side_effects: 1, ..Amounts::default() },
         outcome,
     }))
-}
-
-/// A denied patch with a fact of each of these kinds, which have a place.
-pub(crate) fn weakened(kinds: impl Iterator<Item = FactKind>) -> Event {
-    let call = ToolCall::ApplyProjectPatch {
-        revision_id: RevisionId::new(1),
-        expected_base_sha: digest("tree-0"),
-        patch: digest("patch"),
-        patch_bytes: ByteCount::new(300),
-    };
-    let ends =
-        CallOutcome::Ends { rules: vec!["forbid-weakened-test".parse().unwrap()], instead: String::new() };
-    let mut event = decided(call, Verdict::Deny(DenialKind::Terminating), ends);
-    if let Event::CallDecided(decided) = &mut event {
-        let place = Weakening {
-            path: path("tests/test_order.py"),
-            line: 7,
-            side: Side::After,
-            was: Excerpt::of("assert total == 3"),
-            is: Excerpt::default(),
-        };
-        decided.facts = kinds.filter_map(|kind| place.clone().told_as(kind)).collect();
-    }
-    event
 }
 
 /// A patch with every outcome that only one with an effect has.
@@ -273,9 +248,10 @@ fn observations() -> Vec<Event> {
             sha256: digest("content"),
             bytes: ByteCount::new(900),
             truncated: false,
+            redactions: None,
         },
         Observation::FilesListed { count: 12, truncated: false },
-        Observation::TextFound { count: 3, truncated: true },
+        Observation::TextFound { count: 3, truncated: true, redactions: None },
         Observation::PatchApplied(patch()),
         Observation::GateFinished(gate_record(Ending::Exited { code: 0 })),
         Observation::GateFinished(gate_record(Ending::Signalled { signal: 11 })),
@@ -356,55 +332,17 @@ fn approval_decided(verdict: ApprovalVerdict) -> Event {
     }
 }
 
-/// What came with the rules under which a gate is guarded. A chain of its own, behind the others.
-fn guarded_events() -> Vec<Event> {
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
-    let tally =
-        |passed| TestTally { counts: Counts { passed, failed: 0, skipped: 1 }, report: digest("report") };
-    let exited = || gate_record(Ending::Exited { code: 0 });
-    let base = BaseTests { artifact: digest("base artifact"), tests: Some(tally(4)) };
-    let objections = vec![
-        Objection::ProtectedFileChanged { files: vec![path("tests/test_order.py")], more: 2 },
-        Objection::ReportMissing,
-        Objection::ReportUnreadable { problem: ReportProblem::Contradiction },
-        Objection::NoTests,
-        Objection::ReportShowsFailure { tests: names(&["test_order::total"]), more: 0 },
-        Objection::TestsShrank { tests: names(&["test_order::total"]), more: 0 },
-        Objection::TestsSkipped { tests: names(&["test_order::total"]), more: 1 },
-    ];
-    let seen = [
-        GateRecord {
-            tests: Some(GateTests { own: Some(tally(3)), base: Some(base), base_output_bytes: None }),
-            objections,
-            ..exited()
-        },
-        GateRecord {
-            tests: Some(GateTests {
-                own: None,
-                base: Some(BaseTests { tests: None, ..base }),
-                base_output_bytes: None,
-            }),
-            ..exited()
-        },
-    ];
-    let mut events = vec![
-        Event::Admitted {
-            pins: Box::new(Pins { rules: Rules::Guarded, ..pins() }),
-            at: UnixMs::new(1_795_996_799_999),
-        },
-        Event::SandboxRetired { incarnation: "inc_000001".parse().unwrap() },
-    ];
-    events.extend(
-        seen.into_iter()
-            .map(|record| Event::CallObserved { turn: 3, observation: Observation::GateFinished(record) }),
-    );
-    events
-}
-
 /// One event of every kind.
 pub(crate) fn events() -> Vec<Event> {
-    [first_events(), guarded_events(), silenced::events(), watched_events(), crate::standing::events()]
-        .concat()
+    [
+        first_events(),
+        guarded_events(),
+        silenced::events(),
+        watched_events(),
+        redacted::events(),
+        crate::standing::events(),
+    ]
+    .concat()
 }
 
 fn first_events() -> Vec<Event> {
@@ -469,7 +407,7 @@ fn first_events() -> Vec<Event> {
     events.extend(calls());
     events.extend(observations());
     events.extend(endings());
-    events.push(weakened(Weakening::kinds().filter(|kind| !silenced::LATER.contains(kind))));
+    events.push(silenced::weakened(Weakening::kinds().filter(|kind| !silenced::LATER.contains(kind))));
     events.extend(consents());
     assert!(events.iter().any(|event| matches!(event, Event::Ended { phase: Phase::Cancelled, .. })));
     events
@@ -562,6 +500,7 @@ pub(crate) fn records() -> Vec<Record> {
         of_run(guarded_events()),
         of_run(silenced::events()),
         of_run(watched_events()),
+        of_run(redacted::events()),
     ]
     .into_iter()
     .flat_map(|stream| {

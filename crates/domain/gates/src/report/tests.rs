@@ -63,7 +63,11 @@ impl TestReport {
             let detail = format!("it has more than {REPORT_TESTS}");
             return Err(ReportError::new(ReportProblem::TooManyTests, detail));
         }
-        let name = kept_name(name);
+        self.put(kept_name(name), outcome);
+        Ok(())
+    }
+
+    fn put(&mut self, name: String, outcome: TestOutcome) {
         if self.tests.contains_key(&name) {
             let repeats = self.repeats.entry(name.clone()).or_insert(1);
             let numbered = loop {
@@ -77,7 +81,16 @@ impl TestReport {
         } else {
             self.tests.insert(name, outcome);
         }
-        Ok(())
+    }
+
+    /// The same tests with `renamed` in place of each name, which is numbered again where that makes two alike.
+    #[must_use]
+    pub fn renamed(&self, renamed: impl Fn(&str) -> String) -> Self {
+        let mut report = Self { outside: self.outside, ..Self::default() };
+        for (name, outcome) in &self.tests {
+            report.put(kept_name(&renamed(name)), *outcome);
+        }
+        report
     }
 
     pub(super) fn fail_outside(&mut self, failures: u32) {

@@ -2,8 +2,9 @@
 
 /// As many lines as a file has at least.
 const LINES: usize = 2_000;
-/// As many of them as a patch changes, at most.
-const CHANGED_LINES: usize = 200;
+/// As many lines of the file as a patch changes, at most, and as many as it adds.
+const RENAMED_LINES: usize = 100;
+const ADDED_LINES: usize = 100;
 /// In so many places.
 const HUNKS: usize = 5;
 /// What things are called, before a patch and after it.
@@ -25,11 +26,13 @@ pub(crate) enum Kind {
     Source,
 }
 
-/// A file on both sides of a patch, with as many lines on each.
+/// A file on both sides of a patch.
 #[derive(Debug)]
 pub(crate) struct File {
     pub(crate) before: String,
     pub(crate) after: String,
+    /// As many lines as the patch changes or adds.
+    pub(crate) patch_lines: usize,
 }
 
 /// The templates of a kind of file.
@@ -69,7 +72,7 @@ impl<'a> Templates<'a> {
 }
 
 impl File {
-    /// A patch gives other names to things, in a few places of the file, and takes no check from a test.
+    /// A patch gives other names to things and adds functions, in a few places of the file, and takes no check from a test.
     pub(crate) fn of(templates: &str, kind: Kind) -> Self {
         let templates = Templates::of(templates, kind);
         let mut units = Vec::new();
@@ -80,26 +83,25 @@ impl File {
             units.push(unit);
         }
         let mut patched = units.clone();
-        let (mut changed, stride) = (0, units.len() / HUNKS);
+        let (mut renamed, mut added, stride) = (0, 0, units.len() / HUNKS);
         // The first unit of each hunk, then the second of each.
         let places = (0..stride).flat_map(|step| (0..HUNKS).map(move |hunk| hunk * stride + step));
         for place in places {
             let unit = templates.unit(place, true);
-            let more = differing(&units[place], &unit);
-            if changed + more <= CHANGED_LINES {
-                changed += more;
+            let differing =
+                units[place].lines().zip(unit.lines()).filter(|(one, other)| one != other).count();
+            if renamed + differing <= RENAMED_LINES {
+                renamed += differing;
                 patched[place] = unit;
+            }
+            let new = templates.unit(units.len() + place, false);
+            let lines = new.lines().count();
+            if added + lines <= ADDED_LINES {
+                added += lines;
+                patched[place].push_str(&new);
             }
         }
         let whole = |units: Vec<String>| format!("{}{}{}", templates.head, units.concat(), templates.tail);
-        Self { before: whole(units), after: whole(patched) }
+        Self { before: whole(units), after: whole(patched), patch_lines: renamed + added }
     }
-
-    pub(crate) fn changed_lines(&self) -> usize {
-        differing(&self.before, &self.after)
-    }
-}
-
-fn differing(one: &str, other: &str) -> usize {
-    one.lines().zip(other.lines()).filter(|(one, other)| one != other).count()
 }

@@ -44,8 +44,11 @@ pub(super) fn compare(layout: &str, document: &Document<'_>, with_manifest: bool
             if !places.contains(&place(&locked.origin)) && !locked.origin.is_empty() {
                 told.tell(FactKind::DependencyMoved, spot, "", &format!("{name} from {}", locked.origin));
             }
-            // The project's own packages come from nowhere and are held by nothing.
-            let is_own = locked.origin.is_empty() && locked.digests.is_empty();
+            // The project's own packages come from nowhere and are held by nothing; others may have their names.
+            let is_own = is_own(locked);
+            if is_own && before.is_some_and(|before| before.iter().any(self::is_own)) {
+                continue;
+            }
             let Some(old) = before.and_then(|before| {
                 before.iter().find(|old| !now.iter().any(|kept| kept.version == old.version))
             }) else {
@@ -59,6 +62,10 @@ pub(super) fn compare(layout: &str, document: &Document<'_>, with_manifest: bool
             }
         }
     }
+}
+
+fn is_own(locked: &Locked) -> bool {
+    locked.origin.is_empty() && locked.digests.is_empty()
 }
 
 /// Whether a later version came from the same place, held by a digest of its own.

@@ -132,10 +132,15 @@ fn words_of(name: &str) -> &'static [Words] {
 }
 
 /// Compares a program by its lines, if it configures something.
-pub(super) fn compare(path: &RepoPath, before: Option<&str>, after: Option<&str>, told: &mut Told) {
+pub(super) fn compare<'a>(path: &RepoPath, before: Option<&'a str>, after: Option<&'a str>, told: &mut Told) {
     let Ok(name) = std::str::from_utf8(path.file_name()) else { return };
-    let (was, is) = (lines(before.unwrap_or_default()), lines(after.unwrap_or_default()));
-    for words in words_of(name) {
+    let (words_of_it, is_script) = (words_of(name), has_extension(name, &["sh", "bash"]));
+    let is_go_test = name.ends_with("_test.go");
+    // Most files are no such program, and their lines are not looked at.
+    let is_read = !words_of_it.is_empty() || is_script || is_go_test;
+    let lines = |side: Option<&'a str>| side.filter(|_| is_read).map(lines).unwrap_or_default();
+    let (was, is) = (lines(before), lines(after));
+    for words in words_of_it {
         for (text, whole, at) in is.iter().filter(|(text, ..)| !was.iter().any(|(there, ..)| there == text)) {
             if words.added.iter().any(|word| text.contains(word)) {
                 let twin = twin(text, &was);
@@ -155,10 +160,9 @@ pub(super) fn compare(path: &RepoPath, before: Option<&str>, after: Option<&str>
     if is_build_script(path) && before.is_none() && after.is_some() {
         told.tell(FactKind::RunnerChanged, Spot::after(path, 0), "", "a build script");
     }
-    if name.ends_with("_test.go") {
+    if is_go_test {
         build_tag(path, &was, &is, told);
     }
-    let is_script = has_extension(name, &["sh", "bash"]);
     let judged = is.iter().find(|(text, ..)| is_script && is_judged_line(text));
     if let Some((_, whole, at)) = judged.filter(|_| !was.iter().any(|(text, ..)| is_judged_line(text))) {
         told.tell(FactKind::GateJudgedByModel, Spot::after(path, *at), "", whole);

@@ -13,12 +13,12 @@ const AHEAD: usize = 200;
 /// What a directive acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Acts {
-    /// The file.
-    OnFile,
-    /// The line of this offset.
-    OnLine(usize),
-    /// The first code behind this offset.
-    OnNext(usize),
+    /// On the file.
+    File,
+    /// On the line of this offset.
+    Line(usize),
+    /// On the first code behind this offset.
+    Next(usize),
 }
 
 /// A source file without its comments; every offset is that of the source.
@@ -46,13 +46,14 @@ impl Code {
     /// The words of the code that is acted on.
     pub(super) fn words(&self, acts: Acts) -> Vec<String> {
         match acts {
-            Acts::OnFile => Vec::new(),
-            Acts::OnLine(offset) => {
+            Acts::File => Vec::new(),
+            Acts::Line(offset) => {
                 let offset = self.0.floor_char_boundary(offset);
                 let start = self.0[..offset].rfind('\n').map_or(0, |at| at + 1);
-                words(self.0[start..].lines().next().unwrap_or(""))
+                let line = words(self.0[start..].lines().next().unwrap_or(""));
+                if line.is_empty() { self.words(Acts::Next(offset)) } else { line }
             }
-            Acts::OnNext(offset) => {
+            Acts::Next(offset) => {
                 let behind = &self.0[self.0.floor_char_boundary(offset)..];
                 let notes = ["#[", "#![", "@"];
                 let is_note = |line: &str| notes.iter().any(|start| line.trim_start().starts_with(start));

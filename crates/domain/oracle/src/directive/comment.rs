@@ -41,9 +41,9 @@ pub(super) fn find(language: Language, source: &Source<'_>) -> Vec<Directive> {
             reach,
             line: source.line(comment.offset),
             acts: match reach {
-                Reach::File => Acts::OnFile,
-                Reach::Place if is_about_next => Acts::OnNext(comment.offset + comment.text.len()),
-                Reach::Place => Acts::OnLine(comment.offset),
+                Reach::File => Acts::File,
+                Reach::Place if is_about_next => Acts::Next(comment.offset + comment.text.len()),
+                Reach::Place => Acts::Line(comment.offset),
             },
             code: Vec::new(),
             shown: part.to_owned(),

@@ -45,7 +45,7 @@ impl<'a> Sides<'a> {
         find: impl Fn(&Source<'a>) -> Vec<Directive>,
     ) -> Self {
         let texts = (before.text, after.text);
-        let (before_found, after_found) = changed(find(before), find(after));
+        let (before_found, after_found) = changed(&find(before), &find(after));
         let lines = |source: &Source<'a>, asked: &[Directive]| {
             if asked.is_empty() { BTreeSet::new() } else { Code::of(source).lines() }
         };
@@ -55,14 +55,14 @@ impl<'a> Sides<'a> {
 }
 
 /// The directives of both sides without those that are on both.
-fn changed(before: Vec<Directive>, after: Vec<Directive>) -> (Vec<Directive>, Vec<Directive>) {
+fn changed(before: &[Directive], after: &[Directive]) -> (Vec<Directive>, Vec<Directive>) {
     let mut there: BTreeMap<_, u32> = BTreeMap::new();
-    for directive in &before {
+    for directive in before {
         *there.entry(directive.key()).or_default() += 1;
     }
     let mut stays: BTreeMap<_, u32> = BTreeMap::new();
     let mut gained = Vec::new();
-    for directive in &after {
+    for directive in after {
         match there.get_mut(&directive.key()).filter(|left| **left > 0) {
             Some(left) => {
                 *left -= 1;
@@ -72,7 +72,7 @@ fn changed(before: Vec<Directive>, after: Vec<Directive>) -> (Vec<Directive>, Ve
         }
     }
     let mut lost = Vec::new();
-    for directive in &before {
+    for directive in before {
         let stayed = stays.get_mut(&directive.key()).filter(|left| **left > 0);
         // What holds for a file covers what comes beside it, too.
         let is_wide = directive.reach == Reach::File;

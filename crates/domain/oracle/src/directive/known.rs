@@ -14,7 +14,7 @@ pub(super) enum Names {
     Codes,
     /// By codes after a blank: `nosec B101`.
     BareCodes,
-    /// Within brackets that follow at once: `type: ignore[arg-type]`.
+    /// Within brackets that follow: `type: ignore[arg-type]`.
     Brackets,
     /// By names after a colon or an equals sign: `pylint: disable=a, b`.
     Assigned,
@@ -165,7 +165,7 @@ impl Known {
             Names::Codes => rest.strip_prefix(':').map_or(Vec::new(), codes),
             Names::BareCodes => codes(rest.trim_start_matches(':')),
             Names::Brackets => {
-                let inside = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+                let inside = rest.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']'));
                 inside.map_or(Vec::new(), |(inside, _)| names(inside))
             }
             Names::Assigned => {

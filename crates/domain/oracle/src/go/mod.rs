@@ -17,7 +17,7 @@ const RUNNER_TEXTS: [&str; 5] = ["\"test.v\"", "\"test.run\"", "\"test.timeout\"
 /// The outline of a file.
 pub(crate) fn outline(side: &Side<'_>, is_test_file: bool) -> Outline {
     let Side { text, tree } = side;
-    let mut reader = Reader { text, outline: Outline::default(), helpers: Vec::new() };
+    let mut reader = Reader { text: text.as_ref(), outline: Outline::default(), helpers: Vec::new() };
     if is_test_file {
         reader.find_helpers(tree.root_node());
         reader.declarations(tree.root_node());

@@ -24,5 +24,7 @@ fn is_list(text: &str) -> bool {
 /// The lines that are written out, without those that are empty.
 fn lines(assertion: &Assertion) -> Vec<String> {
     let text = says(assertion).join("\\n");
-    text.split("\\n").filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    // How a quotation mark is kept in a string depends on where the string ends.
+    let plain = |line: &str| line.replace(['\\', '\'', '"'], "");
+    text.split("\\n").map(plain).filter(|line| !line.is_empty()).collect()
 }

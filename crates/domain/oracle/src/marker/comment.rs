@@ -8,6 +8,7 @@ type Directive = (&'static str, &'static str);
 
 /// In a test file a build constraint decides whether the file is compiled at all.
 const GO_TESTS: [Directive; 2] = [("go:build", "go:build"), ("+build", "go:build")];
+
 /// The build constraints of a test file.
 pub(super) fn find(language: Language, source: &Source<'_>, place: Place) -> Vec<Marker> {
     if language != Language::Go || !place.is_test {

@@ -7,7 +7,7 @@ use ambit_policy::{Fact, FactKind, Side, Weakening};
 
 use super::check::{Check, Obstacle};
 use super::pairing::{self, Pairing, pair};
-use super::table::{Table, inputs, is_in_a_pattern, is_other_value_of, missing};
+use super::table::{Table, is_in_a_pattern, is_other_value_of, is_same_row, missing};
 use super::weaker::weaker;
 use super::{Finding, Outline, Told, Unit};
 use crate::collection::Collection;
@@ -266,20 +266,20 @@ impl<'a> Comparison<'a> {
     fn cases(&mut self, before: Placed<'a>, after: Placed<'a>) {
         let (were, are) = (&before.unit.cases, &after.unit.cases);
         let (lost, gained) = (missing(were, are), missing(are, were));
-        let mut by_inputs: BTreeMap<&[String], Vec<usize>> = BTreeMap::new();
-        for (place, case) in gained.iter().enumerate().rev() {
-            by_inputs.entry(inputs(case)).or_default().push(place);
+        if lost.len().saturating_mul(gained.len()) > PAIRS {
+            let why = format!("{} changes more rows than are held against each other", after.path);
+            self.facts.push(Fact::Unclassified { why });
+            return;
         }
-        let (mut left, mut changed) = (Vec::new(), 0);
+        let (mut left, mut gained) = (Vec::new(), gained);
         for case in lost {
-            let place = by_inputs.get_mut(inputs(case)).and_then(|places| {
-                let at = places.iter().rposition(|place| is_other_value_of(case, gained[*place]))?;
-                Some(places.remove(at))
-            });
-            match place {
+            if let Some(place) = gained.iter().position(|other| is_same_row(case, other)) {
+                gained.remove(place);
+                continue;
+            }
+            match gained.iter().position(|other| is_other_value_of(case, other)) {
                 Some(place) => {
-                    let other = gained[place];
-                    changed += 1;
+                    let other = gained.remove(place);
                     self.tell(
                         FactKind::ExpectationChanged,
                         after.path,
@@ -296,7 +296,7 @@ impl<'a> Comparison<'a> {
         if were.len() == 1 && are.is_empty() {
             return;
         }
-        let fewer = left.len().saturating_sub(gained.len() - changed);
+        let fewer = left.len().saturating_sub(gained.len());
         for case in left.into_iter().take(fewer) {
             self.tell(FactKind::ParameterDropped, before.path, case.line, Side::Before, &case.shown, "");
         }

@@ -39,6 +39,12 @@ impl<'a> Table<'a> {
     }
 }
 
+/// Whether two rows say the same values, each in its own spelling.
+pub(super) fn is_same_row(before: &Case, after: &Case) -> bool {
+    let (were, are) = (&before.cells, &after.cells);
+    were.len() == are.len() && were.iter().zip(are).all(|(was, is)| is_same_value(was, is))
+}
+
 /// Whether a text that was looked for in an error is now in the pattern that the error must match.
 pub(super) fn is_in_a_pattern(check: &Check, are: &[Check]) -> bool {
     let names = [".value)", ".exception)", ".warning)", ".message)"];
@@ -69,11 +75,6 @@ pub(super) fn missing<'a>(of: &'a [Case], others: &[Case]) -> Vec<&'a Case> {
             None => true,
         })
         .collect()
-}
-
-/// The cells of a row that go in.
-pub(super) fn inputs(case: &Case) -> &[String] {
-    case.cells.split_last().map_or(&[], |(_, inputs)| inputs)
 }
 
 /// Whether two rows of a table differ in their last cell alone: what goes in is the same, what is expected is not.

@@ -18,10 +18,10 @@ use ambit_policy::FactKind;
 use tree_sitter::{Node, Tree};
 
 pub(crate) use coding::{is_known as is_in_a_known_coding, is_read_soon};
-use nodes::{first, is_of_module, is_text, unsaid, yields};
+use nodes::{first, is_text, unsaid, yields};
 
 use crate::outline::{Bindings, Check, Obstacle, Outline, Relation, Told, Unit, squeezed};
-use crate::reading::{DEPTH, Reading};
+use crate::reading::{DEPTH, Next, Reading, each_node};
 use crate::tree::{Side, Sides};
 
 /// Functions that wait for what they are given.
@@ -43,6 +43,7 @@ pub(crate) fn outlines(trees: &Sides<'_>, is_test_file: bool) -> (Outline, Outli
     after.awaited = awaited;
     before.read();
     after.read();
+    after.functions.extend(trees.left_out.iter().cloned());
     tenancy::forget_what_went_with_its_function(&mut before.outline, &after.functions);
     (before.outline, after.outline)
 }
@@ -87,7 +88,7 @@ impl<'t> Reading<'t> for Reader<'t> {
 impl<'t> Reader<'t> {
     fn new(side: &'t Side<'t>, is_test_file: bool) -> Self {
         Self {
-            text: side.text,
+            text: &side.text,
             tree: &side.tree,
             is_test_file,
             outline: Outline::default(),
@@ -102,7 +103,10 @@ impl<'t> Reader<'t> {
 
     /// Collects what must be known of a file before its tests are read.
     fn learn(&mut self) {
-        self.names(self.tree.root_node(), 0);
+        each_node(self.tree.root_node(), |node, depth| {
+            self.name(node, depth);
+            Next::Within
+        });
     }
 
     fn read(&mut self) {
@@ -168,11 +172,8 @@ impl<'t> Reader<'t> {
         self.outline.findings.push(finding);
     }
 
-    /// Collects the names of functions, what is awaited, and what the module binds.
-    fn names(&mut self, node: Node<'_>, depth: u32) {
-        if depth > DEPTH {
-            return;
-        }
+    /// Collects the name of a function, what is awaited, what the module binds.
+    fn name(&mut self, node: Node<'_>, depth: u32) {
         match node.kind() {
             "function_definition" => {
                 let name = self.field(node, "name").to_owned();
@@ -202,12 +203,9 @@ impl<'t> Reader<'t> {
                     self.mixins.extend(bases.map(str::to_owned));
                 }
             }
-            "assignment" if is_of_module(node) => self.bind_module(node),
+            // A statement of the module is one deep, what it says two.
+            "assignment" if depth == 2 && self.tree.root_node().kind() == "module" => self.bind_module(node),
             _ => {}
-        }
-        let mut cursor = node.walk();
-        for child in node.named_children(&mut cursor) {
-            self.names(child, depth + 1);
         }
     }
 
@@ -361,7 +359,7 @@ impl<'t> Reader<'t> {
         if is_async && !is_waited_for {
             unit.obstacles.push(self.obstacle(FactKind::TestNotAwaited, "async", node));
         }
-        if node.child_by_field_name("body").is_some_and(|body| yields(body, 0)) {
+        if node.child_by_field_name("body").is_some_and(yields) {
             unit.obstacles.push(self.obstacle(FactKind::AssertionUnreachable, "yield", node));
         }
     }

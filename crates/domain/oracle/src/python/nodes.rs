@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use crate::reading::DEPTH;
+use crate::reading::{DEPTH, Next, each_node};
 
 /// The first child that says something: neither a comment nor a join of lines.
 pub(super) fn first(node: Node<'_>) -> Option<Node<'_>> {
@@ -37,15 +37,17 @@ pub(super) fn unsaid(node: Node<'_>, depth: u32, found: &mut Vec<std::ops::Range
 }
 
 /// Whether a body yields, which makes its function a generator.
-pub(super) fn yields(node: Node<'_>, depth: u32) -> bool {
-    if node.kind() == "yield" {
-        return true;
-    }
-    if depth > DEPTH || (depth > 0 && matches!(node.kind(), "function_definition" | "lambda")) {
-        return false;
-    }
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor).any(|child| yields(child, depth + 1))
+pub(super) fn yields(body: Node<'_>) -> bool {
+    let mut found = false;
+    each_node(body, |node, depth| {
+        found |= node.kind() == "yield";
+        match node.kind() {
+            _ if found => Next::Stop,
+            "function_definition" | "lambda" if depth > 0 => Next::Past,
+            _ => Next::Within,
+        }
+    });
+    found
 }
 
 /// The argument at a place of a call.

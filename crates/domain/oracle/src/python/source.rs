@@ -7,7 +7,7 @@ use tree_sitter::Node;
 use super::Reader;
 use super::nodes::first;
 use crate::outline::Told;
-use crate::reading::{DEPTH, Reading as _};
+use crate::reading::{Next, Reading as _, each_node};
 
 /// What only a test run has in its surroundings.
 const SIGNS: [&str; 6] = [
@@ -52,33 +52,31 @@ const HOOKS: [&str; 9] = [
 
 impl Reader<'_> {
     pub(super) fn source(&mut self, root: Node<'_>) {
-        self.look(root, "", 0);
-    }
-
-    fn look(&mut self, node: Node<'_>, function: &str, depth: u32) {
-        if depth > DEPTH {
-            return;
-        }
-        let mut inside = function;
-        match node.kind() {
-            "function_definition" => {
-                inside = self.field(node, "name");
-                self.definition(node, inside);
+        // The functions around a place, with how deep they lie.
+        let mut around: Vec<(u32, &str)> = Vec::new();
+        each_node(root, |node, depth| {
+            while around.last().is_some_and(|(function, _)| *function >= depth) {
+                around.pop();
             }
-            "import_statement" | "import_from_statement" => self.import(node),
-            "call" => self.called(node, depth),
-            "string" | "comparison_operator" | "keyword_argument" => self.tenant(node, function),
-            "assignment" => self.assigned(node),
-            _ => {}
-        }
-        self.disarms(node);
-        if !self.is_test_file {
-            self.asks_for_tests(node);
-        }
-        let mut cursor = node.walk();
-        for child in node.named_children(&mut cursor) {
-            self.look(child, inside, depth + 1);
-        }
+            let function = around.last().map_or("", |(_, name)| name);
+            match node.kind() {
+                "function_definition" => {
+                    let name = self.field(node, "name");
+                    self.definition(node, name);
+                    around.push((depth, name));
+                }
+                "import_statement" | "import_from_statement" => self.import(node),
+                "call" => self.called(node, depth),
+                "string" | "comparison_operator" | "keyword_argument" => self.tenant(node, function),
+                "assignment" => self.assigned(node),
+                _ => {}
+            }
+            self.disarms(node);
+            if !self.is_test_file {
+                self.asks_for_tests(node);
+            }
+            Next::Within
+        });
     }
 
     fn definition(&mut self, node: Node<'_>, name: &str) {

@@ -18,9 +18,7 @@ const KEY: &str = "tenant in ";
 impl Reader<'_> {
     /// A comparison with a tenant, in code, in SQL or as an argument of a query.
     pub(super) fn tenant(&mut self, node: Node<'_>, function: &str) {
-        // A docstring asks for nothing.
-        let is_docstring = node.parent().is_some_and(|parent| parent.kind() == "expression_statement");
-        if self.is_test_file || function.is_empty() || (node.kind() == "string" && is_docstring) {
+        if self.is_test_file || function.is_empty() {
             return;
         }
         let text = self.tight(node).to_ascii_lowercase();
@@ -34,18 +32,29 @@ impl Reader<'_> {
             }
             _ => {
                 let name = self.field(node, "name");
+                if !is_tenant(name) {
+                    return;
+                }
                 let call = node.parent().and_then(|list| list.parent());
                 let called = call.map_or("", |call| self.field(call, "function"));
                 let last = called.rsplit('.').next().unwrap_or("");
-                is_tenant(name)
-                    && matches!(last, "filter" | "filter_by" | "get" | "where" | "exclude" | "get_or_404")
+                matches!(last, "filter" | "filter_by" | "get" | "where" | "exclude" | "get_or_404")
             }
         };
+        let always = ["or1=1", "or 1=1", "or true", "ortrue"];
+        let is_open = node.kind() == "string" && is_sql(&text) && always.iter().any(|or| text.contains(or));
+        // A docstring asks for nothing.
+        let is_docstring = || {
+            node.kind() == "string"
+                && node.parent().is_some_and(|parent| parent.kind() == "expression_statement")
+        };
+        if !(holds || is_open) || is_docstring() {
+            return;
+        }
         if holds {
             self.find(FactKind::TenancyWidened, Told::WhereDropped, node, &format!("{KEY}{function}"));
         }
-        let always = ["or1=1", "or 1=1", "or true", "ortrue"];
-        if node.kind() == "string" && is_sql(&text) && always.iter().any(|or| text.contains(or)) {
+        if is_open {
             self.find(FactKind::TenancyWidened, Told::WhereAdded, node, &format!("always in {function}"));
         }
     }

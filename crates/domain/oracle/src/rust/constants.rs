@@ -8,6 +8,17 @@ use crate::outline::{Case, Obstacle, is_literal, squeezed};
 use crate::reading::Reading as _;
 
 impl Reader<'_> {
+    /// Finds the macros of a function that hold an assertion.
+    pub(super) fn find_macros(&mut self, function: Node<'_>) {
+        let Some(body) = function.child_by_field_name("body") else { return };
+        let mut cursor = body.walk();
+        for statement in body.named_children(&mut cursor) {
+            if statement.kind() == "macro_definition" && self.of(statement).contains("assert") {
+                self.helpers.insert(self.field(statement, "name").to_owned());
+            }
+        }
+    }
+
     /// Finds the constants that are written out, in any module of the file.
     pub(super) fn find_constants(&mut self, node: Node<'_>, depth: u32) {
         if depth > DEPTH {

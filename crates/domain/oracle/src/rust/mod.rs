@@ -23,7 +23,7 @@ use attribute::Attributes;
 /// The outline of a file.
 pub(crate) fn outline(side: &Side<'_>, is_test_file: bool) -> Outline {
     let mut reader = Reader {
-        text: side.text,
+        text: &side.text,
         first_line: 1,
         outline: Outline::default(),
         helpers: BTreeSet::new(),
@@ -86,6 +86,9 @@ impl Reader<'_> {
                     let text = self.of(child);
                     if text.contains("assert") || text.contains("panic!") {
                         self.helpers.insert(self.field(child, "name").to_owned());
+                    }
+                    if text.contains("macro_rules!") {
+                        self.find_macros(child);
                     }
                 }
                 "mod_item" | "declaration_list" | "impl_item" => self.find_helpers(child, depth + 1),

@@ -178,7 +178,11 @@ fn a_lock_that_means_something_else_is_told() {
     let more = format!(
         "{CARGO}[[package]]\nname = \"b\"\nversion = \"1.0.0\"\nsource = \"registry+https://r.example/i\"\nchecksum = \"22\"\n"
     );
+    // The project has the name of another package, which goes.
+    let namesake = |version: &str| format!("{CARGO}[[package]]\nname = \"a\"\nversion = \"{version}\"\n");
+    let alone = "version = 4\n[[package]]\nname = \"a\"\nversion = \"2.1.0\"\n[[package]]\nname = \"b\"\nversion = \"1.0.0\"\n";
     assert_free(&[
+        ("Cargo.lock", &namesake("2.0.0"), alone),
         ("Cargo.lock", CARGO, &more),
         ("Cargo.lock", CARGO, &CARGO.replace("1.0.0", "1.0.1").replace("\"00\"", "\"11\"")),
         ("Cargo.lock", &more, CARGO),

@@ -112,7 +112,7 @@ fn one_that_names_no_check_or_holds_for_a_file_is_another_fact() {
 
 // proves E-F07
 // break crates/domain/oracle/src/directive/compared.rs: `if directive.in_tests {` -> `if false {`
-// break crates/domain/oracle/src/facts.rs: `guard.protected.contains(change.path) || is_protected_by_default(change.path);` -> `false;`
+// break crates/domain/oracle/src/facts.rs: `|| guard.protected.contains(change.path)` -> ``
 #[test]
 fn where_tests_lie_and_in_what_is_protected_each_ends_the_run() {
     for (name, text, expected) in [
@@ -138,7 +138,9 @@ fn where_tests_lie_and_in_what_is_protected_each_ends_the_run() {
     assert_eq!(short(facts(&open, &silenced)), ["asks 1 noqa: E501"]);
 }
 
-// break crates/domain/oracle/src/directive/compared.rs: `self.keep(|was, is| was.code == is.code, Within::File);` -> ``
+// proves E-F07
+// break crates/domain/oracle/src/directive/compared.rs: `&& !from.lines.1.contains(&was.code)` -> ``
+// break crates/domain/oracle/src/directive/compared.rs: `self.keep(edited, Within::File);` -> ``
 #[test]
 fn one_that_stays_with_its_code_is_not_added_and_one_that_moves_to_other_code_is() {
     let silenced = "x = f()  # noqa\ny = g()\n";
@@ -154,14 +156,22 @@ fn one_that_stays_with_its_code_is_not_added_and_one_that_moves_to_other_code_is
     assert_eq!(told("app/a.py", silenced, "x = f()\ny = g()  # noqa\n"), ["denied 2 noqa"]);
     assert_eq!(told("app/a.py", silenced, "x = f()  # noqa\ny = g()  # noqa\n"), ["denied 2 noqa"]);
     assert_eq!(told("app/a.py", silenced, "y = g()  # noqa\n"), ["denied 1 noqa"]);
+    // In an element a comment stands between braces, and acts on what follows.
+    let element = "<a>\n{/* @ts-ignore */}\n<B c={1} />\n<D e={2} />\n</a>\n";
+    let moved = "<a>\n<B c={1} />\n{/* @ts-ignore */}\n<D e={2} />\n</a>\n";
+    assert_eq!(told("src/a.tsx", element, element), NOTHING);
+    assert_eq!(told("src/a.tsx", element, moved), ["asks 3 @ts-ignore"]);
     // A line that is much like another one is not it, as long as that one is there.
     let alike = "run(first, now)  # noqa: S608\nrun(second, now)\n";
     let moved = "run(first, now)\nrun(second, now)  # noqa: S608\n";
     assert_eq!(told("app/a.py", alike, moved), ["asks 2 noqa: S608"]);
     assert_eq!(told("app/a.py", alike, "run(second, now)  # noqa: S608\n"), ["asks 1 noqa: S608"]);
     assert_eq!(told("app/a.py", alike, "run(third, now)  # noqa: S608\nrun(second, now)\n"), NOTHING);
+    let left_bare = "run(first, now)\nrun(third, now)  # noqa: S608\nrun(second, now)\n";
+    assert_eq!(told("app/a.py", alike, left_bare), ["asks 2 noqa: S608"]);
 }
 
+// proves E-F07
 // break crates/domain/oracle/src/directive/mod.rs: `|| (!other.rules.is_empty() && other.rules.iter().all(|rule| self.rules.contains(rule))))` -> `|| !other.rules.is_empty())`
 #[test]
 fn one_that_silences_less_than_before_is_not_added_and_one_that_silences_more_or_else_is() {
@@ -206,8 +216,9 @@ fn one_that_silences_less_than_before_is_not_added_and_one_that_silences_more_or
     assert_eq!(told("app/a.py", "", "# mypy: disallow-untyped-defs\n# pyright: strict\nx = 1\n"), NOTHING);
 }
 
-// break crates/domain/oracle/src/directive/compared.rs: `self.keep(|was, is| was.code == is.code, Within::Patch);` -> ``
-// break crates/domain/oracle/src/directive/compared.rs: `Reach::File => of == at || is_renamed(from, to),` -> `Reach::File => true,`
+// proves E-F07
+// break crates/domain/oracle/src/directive/compared.rs: `let others = (0..self.files.len()).filter(|of| *of != at);` -> `let others = (0..0).filter(|of| *of != at);`
+// break crates/domain/oracle/src/directive/compared.rs: `Reach::File => of == at || self.is_renamed(of, at),` -> `Reach::File => true,`
 #[test]
 fn what_moves_to_another_file_takes_its_directives_along_and_a_copy_does_not() {
     let silenced = "x = f()  # noqa: E501\ny = g()\n";
@@ -229,6 +240,7 @@ fn what_moves_to_another_file_takes_its_directives_along_and_a_copy_does_not() {
     assert_eq!(changes(&there), ["denied 1 flake8: noqa"]);
 }
 
+// proves E-F07
 // break crates/domain/oracle/src/directive/compared.rs: `_ if room == 0 => None,` -> `_ if room == 0 => continue,`
 #[test]
 fn of_many_directives_in_one_file_some_are_told_and_none_hides_behind_them() {
@@ -238,8 +250,12 @@ fn of_many_directives_in_one_file_some_are_told_and_none_hides_behind_them() {
     let found = facts(&guard(), &[("app/a.py", Some(""), Some(&many(500, "f")))]);
     assert_eq!(found.len(), 32);
     assert!(found.iter().all(|fact| fact.kind() == FactKind::BlanketDirectiveAdded));
-    let edited = format!("{}y = z()  # noqa\n", many(1_200, "g"));
-    assert!(!facts(&guard(), &[("app/a.py", Some(&many(1_200, "f")), Some(&edited))]).is_empty());
+    let (was, is) = (many(400, "f"), many(400, "g"));
+    let last = format!("{is}y = z()  # noqa\n");
+    let edited = [("app/a.py", &was, &is), ("app/b.py", &was, &is), ("app/c.py", &was, &last)];
+    let edited = edited.map(|(path, was, is)| (path, Some(was.as_str()), Some(is.as_str())));
+    assert!(!facts(&guard(), &edited).is_empty(), "the last of 1,201 is told");
+    assert_eq!(facts(&guard(), &edited[..2]), []);
     let one_more = format!("{}y = z()  # noqa\n", many(1_200, "f"));
     assert_eq!(told("app/a.py", &many(1_200, "f"), &one_more), ["denied 1201 noqa"]);
 }

@@ -41,6 +41,20 @@ fn a_test_file_that_no_longer_parses_is_unclassified_and_one_that_never_did_is_a
 }
 
 // proves E-F05
+#[test]
+fn source_of_rust_that_the_grammar_does_not_know_is_unclassified_where_it_speaks_of_tests() {
+    let (plain, odd) = ("pub fn total() -> u32 { 6 }\n", "pub fn total() -> u32 { 6 }\n) = ) (\n");
+    assert_eq!(unclassified("src/lib.rs", plain, odd), Vec::<String>::new());
+    for test in
+        ["#[test]\nfn a() {}\n", "#[cfg(all(test, unix))]\nmod tests;\n", "#[tokio::test(flavor = \"x\")]\n"]
+    {
+        let why = ["src/lib.rs is not what its name says"];
+        assert_eq!(unclassified("src/lib.rs", plain, &format!("{odd}{test}")), why);
+        assert_eq!(unclassified("src/lib.rs", &format!("{plain}{test}"), odd), why);
+    }
+}
+
+// proves E-F05
 // break crates/domain/oracle/src/tree.rs: `if after.depth > DEPTH.max(before.depth) { Err(Unreadable::Nested) } else { Ok(()) }` -> `Ok(())`
 #[test]
 fn a_test_that_lies_deeper_than_anybody_follows_is_unclassified() {

@@ -12,6 +12,7 @@ mod config_python;
 mod directives;
 mod edits;
 mod go;
+mod histories;
 mod hostile;
 mod java;
 mod javascript;

@@ -9,7 +9,7 @@ fn kinds(changes: &[(&str, Option<&str>, Option<&str>)]) -> Vec<FactKind> {
 }
 
 // proves E-F05
-// break crates/domain/oracle/src/facts.rs: `facts.extend(compare(&outlines));` -> `let _ = compare(&outlines);`
+// break crates/domain/oracle/src/facts.rs: `facts.extend(compare(&outlines, &collection));` -> `let _ = compare(&outlines, &collection);`
 #[test]
 fn a_removed_assertion_is_told_however_it_is_removed() {
     use FactKind::{AssertionRemoved, AssertionTautological, TestRemoved};

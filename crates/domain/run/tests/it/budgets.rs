@@ -237,7 +237,7 @@ fn side_effect_budget() {
 }
 
 // proves E-D14
-// break crates/domain/run/src/evolve.rs: `Observation::GateFinished(record) => Amounts { output: record.output, ..flight.reserved },` -> `Observation::GateFinished(_) => Amounts { output: Default::default(), ..flight.reserved },`
+// break crates/domain/run/src/evolve.rs: `let output = ByteCount::new(record.output.get().saturating_add(beside.get()));` -> `let output = beside;`
 #[test]
 fn output_is_reserved_at_the_gates_limit_and_settled_at_what_came() {
     let mut pins = pins();

@@ -38,6 +38,7 @@ fn ran(pins: Pins, executions: &str) -> Dossier {
             fingerprint: None,
             artifact: digest(told),
             output: ByteCount::ZERO,
+            redactions: None,
             duration: DurationMs::new(12),
             objections: Vec::new(),
             tests: None,

@@ -152,7 +152,7 @@ fn what_a_gate_reports_on_the_base_is_found_out_once() {
 
 // proves E-D07
 // break crates/domain/run/src/step/judge.rs: `let base = if runs_on_base(dossier, pin) { one } else { Amounts::default() };` -> `let base = Amounts::default();`
-// break crates/domain/run/src/evolve.rs: `output: beside.unwrap_or_default()` -> `output: ByteCount::ZERO`
+// break crates/domain/run/src/evolve.rs: `let output = ByteCount::new(record.output.get().saturating_add(beside.get()));` -> `let output = record.output;`
 #[test]
 fn the_execution_on_the_base_is_reserved_and_charged_with_the_one_that_is_asked_for() {
     let reporting = |rules, reports| {

@@ -100,6 +100,7 @@ fn world_record(world: &World, ending: Ending) -> ambit_run::GateRecord {
         fingerprint: None,
         artifact: digest("a"),
         output: ambit_ids::ByteCount::ZERO,
+        redactions: None,
         duration: ambit_ids::DurationMs::ZERO,
         objections: Vec::new(),
         tests: None,

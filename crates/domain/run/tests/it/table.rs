@@ -132,6 +132,7 @@ fn hidden_record(world: &World) -> ambit_run::GateRecord {
         fingerprint: None,
         artifact: digest("a"),
         output: ambit_ids::ByteCount::ZERO,
+        redactions: None,
         duration: ambit_ids::DurationMs::ZERO,
         objections: Vec::new(),
         tests: None,

@@ -265,6 +265,7 @@ impl World {
             ending,
             breaches: BTreeSet::new(),
             output: ByteCount::new(100),
+            redactions: None,
             duration: DurationMs::new(5),
             objections: Vec::new(),
             tests: None,
@@ -381,6 +382,7 @@ pub(crate) fn read_observation(path: &str) -> Observation {
         sha256: digest("content"),
         bytes: ByteCount::new(7),
         truncated: false,
+        redactions: None,
     }
 }
 

@@ -167,6 +167,7 @@ impl Bench {
             environment: Vec::new(),
             workdir: None,
             limits: ROOMY,
+            redactor: Default::default(),
             volumes: Vec::new(),
             outputs: Vec::new(),
             watched: PathSet::default(),

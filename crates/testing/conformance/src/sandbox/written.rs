@@ -44,7 +44,7 @@ pub async fn what_is_written_at_watched_places_is_told(bench: &Bench) {
 /// No directory of the tree can be moved away and back, which would exchange what lies below it and leave no sign.
 pub async fn what_cannot_be_told_cannot_be_done(bench: &Bench) {
     const EXDEV: i32 = 18;
-    let staged = bench.staged("moved").await;
+    let staged = bench.staged("moved-away").await;
     let written = told(bench, &staged, &["exit", "0"], &["sub/**"]).await.expect("it is told");
     if written.watch == Watch::Course {
         bench.refused(&staged, &["rename", "/workspace/sub", "/workspace/away"], &[EXDEV]).await;

@@ -193,12 +193,18 @@ fn obey(
                     Ok(copied) => Response::Prepared { copied },
                     Err(failed) => Response::Failed(failed),
                 };
-                socket::send(control, &response, &[])?;
+                socket::send(control, &response, ready.door().as_slice())?;
             }
             Request::Execute(command) => {
-                let (stdout, stderr) = (first.ok_or(Errno::BADMSG)?, second.ok_or(Errno::BADMSG)?);
-                let ended = ready.execute(control, &command, &buffer[..len], stdout, stderr)?;
+                let handed = match (first, second) {
+                    (Some(stdout), Some(stderr)) => Some((&buffer[..len], stdout, stderr)),
+                    (None, None) => None,
+                    _ => return Err(Errno::BADMSG),
+                };
+                let (ended, used) = ready.execute(control, &command, handed)?;
                 socket::send(control, &Response::Ended(ended), &[])?;
+                // The kernel takes its time to close them, and nobody waits for that.
+                drop(used);
             }
             Request::Tree(name) => {
                 // A workspace without its tree must not be taken for one with an empty tree.
@@ -208,7 +214,9 @@ fn obey(
             }
             // What comes of it shows when volumes are needed.
             Request::Lay(sizes) => drop(ready.lay(sizes)),
-            Request::Prove { nonce } => socket::send(control, &Response::Proven { nonce }, &[])?,
+            Request::Prove { nonce } => {
+                socket::send(control, &Response::Proven { nonce }, ready.door().as_slice())?;
+            }
             // The command had ended already when this was sent.
             Request::Stop => {}
             Request::Open { written, path } => ready.open(control, written, path)?,
@@ -245,10 +253,8 @@ fn close_the_door() -> Result<(), Failed> {
 impl Ready<'_> {
     /// Makes volumes and launcher ready; answers whether the workspace is a copy.
     fn prepare(&mut self, volumes: Volumes) -> Result<bool, Failed> {
-        if let Some(mounted) = self.mounted.as_ref().filter(|mounted| mounted.volumes == volumes)
-            && self.launcher.is_some()
-        {
-            return Ok(mounted.copied);
+        if self.is_prepared(&volumes) {
+            return Ok(self.mounted.as_ref().is_some_and(|mounted| mounted.copied));
         }
         if self.mounted.is_some() {
             self.finish()?;
@@ -263,6 +269,16 @@ impl Ready<'_> {
             let _ = launcher.confine();
         }
         Ok(copied)
+    }
+
+    /// Where the launcher takes its command that stands ready on a tree. The adapter may hand it over there by itself, which
+    /// saves a change of processes.
+    fn door(&self) -> Option<BorrowedFd<'_>> {
+        self.launcher.as_ref().filter(|_| self.mounted.is_some()).map(Launcher::door)
+    }
+
+    fn is_prepared(&self, volumes: &Volumes) -> bool {
+        self.launcher.is_some() && self.mounted.as_ref().is_some_and(|mounted| mounted.volumes == *volumes)
     }
 
     /// Makes ready what does not depend on the tree of the next command.
@@ -287,14 +303,13 @@ impl Ready<'_> {
         attach(tree.as_fd(), self.trees.as_fd(), name.as_c_str().at(Step::Workspace)?).at(Step::Workspace)
     }
 
+    /// Runs a command that is `handed` over here, as its message and its streams, or went to the launcher already.
     fn execute(
         &mut self,
         control: BorrowedFd<'_>,
         command: &Execute<'_>,
-        message: &[u8],
-        stdout: OwnedFd,
-        stderr: OwnedFd,
-    ) -> Result<Ended, Errno> {
+        handed: Option<(&[u8], OwnedFd, OwnedFd)>,
+    ) -> Result<(Ended, Option<(Launcher, Questions)>), Errno> {
         let started_us = raw::monotonic_us();
         let cpu_before_us = raw::children_cpu_us();
         let mut ended = Ended {
@@ -307,17 +322,22 @@ impl Ready<'_> {
             memory_refusals: 0,
             signs: None,
         };
+        if handed.is_none() && !self.is_prepared(&command.volumes) {
+            // The launcher that has the command is not the one that is ready.
+            return Err(Errno::BADMSG);
+        }
         if let Err(failed) = self.prepare(command.volumes) {
-            return Ok(Ended { how: How::NotConfined(failed), ..ended });
+            return Ok((Ended { how: How::NotConfined(failed), ..ended }, None));
         }
         let (Some(mut launcher), Some(volumes)) = (self.launcher.take(), &self.mounted) else {
             return Err(Errno::INVAL);
         };
         let memory = self.counted.then(|| Memory::new(command.limits.data_bytes));
         let questions = Questions::new(launcher.listener(), memory);
-        // A launcher that could not confine itself has ended, and tells why.
-        let _ = launcher.launch(message, stdout.as_fd(), stderr.as_fd());
-        drop((stdout, stderr));
+        if let Some((message, stdout, stderr)) = handed {
+            // A launcher that could not confine itself has ended, and tells why.
+            let _ = launcher.launch(message, stdout.as_fd(), stderr.as_fd());
+        }
         let mut supervised = Supervised {
             control,
             children: self.children.as_fd(),
@@ -335,7 +355,7 @@ impl Ready<'_> {
         ended.disk_full = supervised.disk_full;
         ended.wall_us = raw::monotonic_us().saturating_sub(started_us);
         ended.cpu_us = raw::children_cpu_us().saturating_sub(cpu_before_us);
-        Ok(ended)
+        Ok((ended, Some((launcher, supervised.questions))))
     }
 
     fn open(&self, control: BorrowedFd<'_>, written: bool, path: &CStr) -> Result<(), Errno> {

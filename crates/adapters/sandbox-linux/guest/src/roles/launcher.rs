@@ -64,6 +64,11 @@ impl Launcher {
         socket::send_bytes(self.socket.as_fd(), &VOLUMES_READY, &[])
     }
 
+    /// Where it takes the message of its command, once it is confined.
+    pub(crate) fn door(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
     /// Hands it the message of its command.
     pub(crate) fn launch(
         &self,

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use ambit_ids::{AgentId, Digest, MicroUsd};
 use ambit_ports::AbortSignal;
 use ambit_ports::agent::{Agent, AgentAnswer, AgentError, TurnOffer};
+use ambit_redaction::Redactor;
 use ambit_run::AgentPin;
 use async_trait::async_trait;
 use serde_json::Value;
@@ -55,6 +56,10 @@ impl Agent for Script {
 
     fn turn_quote(&self) -> MicroUsd {
         Self::pin().turn_quote
+    }
+
+    fn redactor(&self) -> Redactor {
+        Redactor::by_rules()
     }
 
     async fn answer(&self, offer: TurnOffer, mut abort: AbortSignal) -> Result<AgentAnswer, AgentError> {

@@ -1,5 +1,6 @@
 use ambit_blueprint::{Blueprint, Document};
-use ambit_ids::Digest;
+use ambit_ids::{ByteCount, Digest};
+use ambit_revision::{Contents, FileKind, Tree, TreeFile};
 
 const BLUEPRINT: &str = "
 apiVersion: coding-agent.enterprise/v1
@@ -24,7 +25,7 @@ spec:
     testPaths: [tests/**]
   gates:
     - {id: unit, cases: [AC-1]}
-    - {id: integration, cases: [AC-2], hiddenCheck: secret-check}
+    - {id: integration, cases: [AC-2], hiddenCheck: secret-check, hiddenFiles: {from: covert, digest: HIDDEN}}
   dependencies: {manifests: [requirements.txt], approved: []}
   runBudget:
     maxModelSteps: 24
@@ -75,11 +76,25 @@ fn command(id: &str, file: &str, text: &str, outputs: &str) -> String {
     )
 }
 
+const UNIT_OUTPUTS: &str = "{path: build/report.txt, maxKib: 16}, {path: build/tests.tap, maxKib: 16}";
+/// The file of the hidden check, and a word of it.
+const HIDDEN_FILE: (&str, &str) = ("covert/word.txt", "covert");
+
+/// The files of the hidden check.
+pub(crate) fn hidden() -> (Tree, Contents) {
+    let mut contents = Contents::new();
+    let text = format!("assert {}\n", HIDDEN_FILE.1);
+    let content = contents.insert(text.as_bytes().to_vec());
+    let file = TreeFile { kind: FileKind::File, content, size: ByteCount::new(text.len() as u64) };
+    (Tree::from_files([(HIDDEN_FILE.0.parse().unwrap(), file)]).unwrap(), contents)
+}
+
 pub(crate) fn catalog() -> Document {
     let commands = [
-        command("unit", "src/app.py", "done = True", "{path: build/report.txt, maxKib: 16}"),
+        command("unit", "src/app.py", "done = True", UNIT_OUTPUTS)
+            .replace("verdict:", "report: {format: tap, output: build/tests.tap}\n      verdict:"),
         command("integration", "requirements.txt", "library", ""),
-        command("secret-check", "src/app.py", "done", ""),
+        command("secret-check", HIDDEN_FILE.0, HIDDEN_FILE.1, ""),
     ];
     let head = "apiVersion: coding-agent.enterprise/v1\nkind: NamedCommandCatalog\n\
                 metadata: {name: named-commands, version: 3}\nspec:\n  commands:";
@@ -87,5 +102,6 @@ pub(crate) fn catalog() -> Document {
 }
 
 pub(crate) fn blueprint() -> Blueprint {
-    Blueprint::parse("bp-1", BLUEPRINT.as_bytes()).unwrap()
+    let (hidden, _) = hidden();
+    Blueprint::parse("bp-1", BLUEPRINT.replace("HIDDEN", &hidden.digest().to_string()).as_bytes()).unwrap()
 }

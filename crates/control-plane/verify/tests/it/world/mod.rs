@@ -32,13 +32,15 @@ pub(crate) struct Runs {
     pub(crate) expired: RunId,
     /// Had only few turns.
     pub(crate) exhausted: RunId,
+    /// Let a test of its base go, and was not believed.
+    pub(crate) shrunk: RunId,
     /// The completed run of another tenant.
     pub(crate) foreign: RunId,
 }
 
 impl Runs {
     /// Every run of the project.
-    pub(crate) fn all(&self) -> [&RunId; 7] {
+    pub(crate) fn all(&self) -> [&RunId; 8] {
         [
             &self.completed,
             &self.second,
@@ -47,6 +49,7 @@ impl Runs {
             &self.troubled,
             &self.expired,
             &self.exhausted,
+            &self.shrunk,
         ]
     }
 }

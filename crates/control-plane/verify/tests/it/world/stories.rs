@@ -25,7 +25,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::agent::{Line, Script};
 use super::clock::TestClock;
-use super::documents::{blueprint, catalog};
+use super::documents::{blueprint, catalog, hidden};
 use super::sandbox::{LookingSandbox, Trouble};
 use super::site::{BundledPolicies, open_at, scope};
 use super::{Consents, Runs};
@@ -60,6 +60,7 @@ pub(crate) async fn tell(path: &Path) -> (Runs, SignedHead) {
         troubled: plane.trouble().await,
         expired: plane.expire().await,
         exhausted: plane.exhaust().await,
+        shrunk: plane.shrink().await,
         foreign: {
             let other = Scope { organization: "other".parse().unwrap(), ..scope() };
             let plane = Plane::open(&site, other);
@@ -149,6 +150,8 @@ impl Plane {
         let (key, form) = (self.credential.public_key(), self.credential.form());
         self.projects.register_approver(&self.scope, &approver, &key, form).await.unwrap();
         self.projects.register(&self.scope, &catalog(), "alice").await.unwrap();
+        let (files, contents) = hidden();
+        Revisions::new(self.blobs.clone()).keep(&self.scope, &files, &contents).await.unwrap();
         self.projects.approve(&self.scope, &blueprint(), &self.credential).await.unwrap();
         let files = [
             ("requirements.txt", FileKind::File, "# nothing\n"),
@@ -420,6 +423,26 @@ impl Plane {
         assert_eq!(state.stop_reason().unwrap().code(), "budget");
         run.run
     }
+
+    /// The gate exits with 0 in the end, and one of the tests that it has on the base is gone.
+    async fn shrink(&self) -> RunId {
+        let run = self.first().await;
+        let gate = |key: &str| {
+            call("run_named_gate", json!({"revisionId": "rev-8", "gateId": "unit", "idempotencyKey": key}))
+        };
+        let script = Script::new(vec![
+            plan(),
+            patch_of("rev-8", "src/app.py", "done = False", "done = True"),
+            patch_at("rev-8", "src/app.py", 1, "name = 'app'", "title = 'app'"),
+            gate("k-1"),
+        ]);
+        let state = self.drive(&run, script).await;
+        assert_eq!(state.stop_reason().unwrap().code(), "agent-stopped");
+        let record = &state.dossier().unwrap().gates.records()[0];
+        let codes: Vec<&str> = record.objections.iter().map(ambit_gates::Objection::code).collect();
+        assert_eq!((record.ending.is_success(), codes), (true, vec!["GATE_TESTS_SHRANK"]));
+        run.run
+    }
 }
 
 fn say(text: &'static str) -> Line {
@@ -466,6 +489,21 @@ fn patch(
 
 fn patch_of(revision: &'static str, path: &'static str, before: &'static str, after: &'static str) -> Line {
     patch_with(revision, path, before, after, None)
+}
+
+/// A patch of one line at this place.
+fn patch_at(
+    revision: &'static str,
+    path: &'static str,
+    line: u32,
+    before: &'static str,
+    after: &'static str,
+) -> Line {
+    let text = format!("--- a/{path}\n+++ b/{path}\n@@ -{line} +{line} @@\n-{before}\n+{after}\n");
+    Box::new(move |context| {
+        let input = json!({"revisionId": revision, "expectedBaseSha": context["head"], "patch": text});
+        json!({"tool": "apply_project_patch", "input": input, "planStep": "s1"}).to_string()
+    })
 }
 
 /// A patch of one line, against whatever tree is current.

@@ -180,6 +180,7 @@ fn standing(status: GateStatus, hidden: Option<GateStatus>, codes: &[u8]) -> Gat
         fingerprint: None,
         artifact: Digest::of(b"seen"),
         output: ByteCount::ZERO,
+        redactions: None,
         duration: DurationMs::new(12),
         objections: Vec::new(),
         tests: None,
