@@ -121,6 +121,9 @@ impl Reader<'_> {
             "unittest.main" if self.tight(node).contains("exit=False") => {
                 self.find(FactKind::RunnerChanged, Told::WhereAdded, node, "exit=False");
             }
+            _ if name.ends_with(".addTypeEqualityFunc") => {
+                self.find(FactKind::RunnerChanged, Told::WhereAdded, node, &name);
+            }
             _ if self.is_test_file => {}
             "__import__"
             | "importlib.import_module"

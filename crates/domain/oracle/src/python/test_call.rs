@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use super::Reader;
 use super::condition::{is_the_same, tolerance};
+use super::nodes::argument;
 use crate::outline::{Check, Relation};
 use crate::reading::Reading as _;
 
@@ -65,11 +66,7 @@ impl Reader<'_> {
             check.is_negated = is_negated;
             Some(vec![check])
         };
-        let first = || {
-            let list = call.child_by_field_name("arguments")?;
-            let mut cursor = list.walk();
-            list.named_children(&mut cursor).find(|child| !child.is_extra())
-        };
+        let first = || argument(call, 0);
         let at = |place: usize| arguments.get(place).map_or("", String::as_str);
         match method {
             "assertTrue" | "assert_" => Some(self.condition(first()?, false, 0)),
