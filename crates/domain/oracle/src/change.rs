@@ -42,6 +42,8 @@ pub(crate) enum Unreadable {
     TooLarge,
     #[error("is not UTF-8")]
     Encoding,
+    #[error("says an encoding that is not read")]
+    Coding,
     #[error("ends within a string or a comment")]
     Unended,
     #[error("is in a language that cannot be read")]

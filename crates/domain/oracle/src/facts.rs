@@ -13,7 +13,7 @@ use crate::marker::{self, Markers, Place, Sides};
 use crate::outline::{self, Outline, compare};
 use crate::protected::is_protected_by_default;
 use crate::source::{Language, Source};
-use crate::{assertions, runner, tree};
+use crate::{assertions, python, runner, shadow, tree};
 
 /// Directories of copies of other people's code.
 const VENDORED: [&[u8]; 6] =
@@ -68,6 +68,7 @@ pub fn facts(changes: &[FileChange<'_>], guard: &Guard) -> Vec<Fact> {
     let collection = Collection::of(changes);
     facts.extend(compare(&outlines, &collection));
     facts.extend(collection.moved(guard));
+    facts.extend(shadow::facts(changes, guard));
     facts.extend(dependencies(changes, guard));
     facts.extend(config::facts(changes, guard));
     facts.sort();
@@ -143,6 +144,9 @@ fn read<'a>(change: &FileChange<'a>, guard: &Guard) -> Result<Option<Read<'a>>, 
         side => Source::read(language, side.unwrap_or_default()),
     };
     let after = Source::read(language, text(change.after)?);
+    if language == Language::Python && !python::is_in_a_known_coding(after.text) {
+        return Err(Unreadable::Coding);
+    }
     let grammar = tree::grammar(change.path, language);
     let trees = grammar
         .map(|grammar| tree::Sides::of(language, &grammar, (before.text, after.text), is_test))
@@ -192,7 +196,7 @@ pub(crate) fn outlines<'a>(
         (read(&trees.before, is_test), read(&trees.after, is_test))
     };
     let (before, after) = match language {
-        Language::Python => crate::python::outlines(trees, is_test),
+        Language::Python => python::outlines(trees, is_test),
         Language::Rust => each(crate::rust::outline),
         Language::Go => each(crate::go::outline),
         Language::Java => each(crate::java::outline),

@@ -29,6 +29,7 @@ mod python;
 mod reading;
 mod runner;
 mod rust;
+mod shadow;
 mod source;
 mod tree;
 mod vacuous;

@@ -63,7 +63,7 @@ pub(crate) struct Check {
     pub(crate) measure: String,
     /// How many alternatives satisfy it.
     pub(crate) alternatives: u32,
-    /// Whether some builds leave it out.
+    /// Whether some builds leave it out, or it looks at a part of the value alone.
     pub(crate) is_optional: bool,
     /// What stands between it and its test.
     pub(crate) obstacles: Vec<Obstacle>,

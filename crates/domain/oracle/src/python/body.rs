@@ -6,6 +6,7 @@ use ambit_policy::FactKind;
 use tree_sitter::Node;
 
 use super::Reader;
+use super::nodes::first;
 use crate::outline::{Bindings, Check, Obstacle, Relation, Unit, distinct, squeezed};
 use crate::reading::{DEPTH, Reading as _};
 
@@ -85,8 +86,8 @@ impl Reader<'_> {
             "return_statement" => Some("return".to_owned()),
             "raise_statement" => Some("raise".to_owned()),
             "expression_statement" => {
-                let call = node.named_child(0).filter(|inner| inner.kind() == "call")?;
-                let name = squeezed(self.field(call, "function"));
+                let call = first(node).filter(|inner| inner.kind() == "call")?;
+                let name = self.tight_field(call, "function");
                 let assumes = name.rsplit('.').next() == Some("assume");
                 (assumes || EXITS.contains(&name.as_str())).then_some(name)
             }
@@ -95,6 +96,19 @@ impl Reader<'_> {
                 let mut cursor = then.walk();
                 let key = then.named_children(&mut cursor).find_map(|child| self.leaves(child))?;
                 (key != "raise").then(|| format!("if {key}"))
+            }
+            "try_statement" => {
+                let mut cursor = node.walk();
+                let mut clauses =
+                    node.named_children(&mut cursor).filter(|clause| clause.kind() == "except_clause");
+                let returns = |clause: Node<'_>| {
+                    let mut cursor = clause.walk();
+                    let body = clause.named_children(&mut cursor).find(|child| child.kind() == "block");
+                    body.is_some_and(|body| {
+                        self.of(body).trim_end().lines().any(|line| line.trim().starts_with("return"))
+                    })
+                };
+                clauses.any(returns).then(|| "except return".to_owned())
             }
             _ => None,
         }
@@ -107,7 +121,7 @@ impl Reader<'_> {
             "if_statement" => self.branch(node, unit, walk),
             "for_statement" => self.repeated(node, unit, walk),
             "while_statement" => {
-                let condition = squeezed(self.field(node, "condition"));
+                let condition = self.tight_field(node, "condition");
                 let key = matches!(condition.as_str(), "False" | "0").then_some("while False");
                 self.inner(node, key, unit, walk);
             }
@@ -121,7 +135,7 @@ impl Reader<'_> {
                 self.block(node, unit, walk);
             }
             "return_statement" => {
-                if let Some(value) = node.named_child(0) {
+                if let Some(value) = first(node) {
                     self.calls(value, unit, walk);
                 }
             }
@@ -130,7 +144,7 @@ impl Reader<'_> {
     }
 
     fn expression(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        let Some(inner) = node.named_child(0) else { return };
+        let Some(inner) = first(node) else { return };
         match inner.kind() {
             "assignment" => self.assignment(inner, unit, walk),
             "call" | "await" | "comparison_operator" => self.calls(inner, unit, walk),
@@ -170,7 +184,7 @@ impl Reader<'_> {
 
     /// A check in a branch may not be reached, unless the other branch fails or checks as well.
     fn branch(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        let condition = squeezed(self.field(node, "condition"));
+        let condition = self.tight_field(node, "condition");
         let is_false = matches!(condition.as_str(), "False" | "0" | "None");
         let mut cursor = node.walk();
         let others: Vec<Node<'_>> = node
@@ -195,7 +209,7 @@ impl Reader<'_> {
     }
 
     fn repeated(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        let list = squeezed(self.field(node, "right"));
+        let list = self.tight_field(node, "right");
         let value = walk.bindings.value(&list).map_or(list, str::to_owned);
         let is_empty =
             matches!(value.as_str(), "[]" | "()" | "{}" | "range(0)" | "\"\"" | "set()" | "list()");
@@ -203,6 +217,7 @@ impl Reader<'_> {
             self.table(list).or_else(|| self.table(bound_list(self.text, walk.body, self.of(list))?))
         });
         unit.cases.extend(distinct(table.unwrap_or_default()));
+        let is_empty = is_empty || super::undone::is_cut(&value);
         self.inner(node, is_empty.then_some("empty loop"), unit, walk);
     }
 
@@ -261,7 +276,12 @@ impl Reader<'_> {
         let mut cursor = node.walk();
         let clause = node.named_children(&mut cursor).find(|child| child.kind() == "with_clause");
         if let Some(clause) = clause {
+            let already = unit.checks.len();
             self.calls(clause, unit, walk);
+            let is_alone = clause.named_child_count() == 1 && unit.checks.len() == already + 1;
+            if let Some(check) = unit.checks.last_mut().filter(|_| is_alone) {
+                check.obstacles.extend(self.raised_here(node));
+            }
         }
         let expects_failure = ["raises(", "assertRaises("].iter().any(|call| {
             head.split(call)
@@ -275,6 +295,14 @@ impl Reader<'_> {
             self.block(body, unit, walk);
         }
         walk.obstacles.truncate(before);
+    }
+
+    /// An error that the test throws itself where it asks for one.
+    fn raised_here(&self, node: Node<'_>) -> Option<Obstacle> {
+        let body = node.child_by_field_name("body")?;
+        let mut cursor = body.walk();
+        let raised = body.named_children(&mut cursor).find(|child| child.kind() == "raise_statement")?;
+        Some(self.obstacle(FactKind::AssertionTautological, "raised by itself", raised))
     }
 
     /// A function in a test. What it checks is checked by the test where that names it.
@@ -325,7 +353,7 @@ fn fails(clause: &str) -> bool {
 fn bound_list<'t>(text: &str, body: Node<'t>, name: &str) -> Option<Node<'t>> {
     let of = |node: Node<'_>| text.get(node.byte_range());
     let mut cursor = body.walk();
-    let assignments = body.named_children(&mut cursor).filter_map(|statement| statement.named_child(0));
+    let assignments = body.named_children(&mut cursor).filter_map(|statement| first(statement));
     let mut bound = assignments.filter(|inner| {
         inner.kind() == "assignment" && inner.child_by_field_name("left").and_then(of) == Some(name)
     });

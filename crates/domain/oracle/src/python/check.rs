@@ -4,8 +4,9 @@ use ambit_policy::FactKind;
 use tree_sitter::Node;
 
 use super::body::Walk;
+use super::nodes::first;
 use super::{Reader, WAITS};
-use crate::outline::{Check, Relation, Unit, squeezed};
+use crate::outline::{Check, Relation, Unit};
 use crate::reading::{DEPTH, Reading as _};
 
 /// Beginnings of the names of functions that check something.
@@ -13,7 +14,7 @@ const HELPERS: [&str; 7] = ["assert", "check_", "verify_", "expect_", "ensure_",
 
 impl Reader<'_> {
     pub(super) fn assertion(&mut self, node: Node<'_>, unit: &mut Unit, walk: &mut Walk<'_>) {
-        let Some(condition) = node.named_child(0) else { return };
+        let Some(condition) = first(node) else { return };
         for mut check in self.condition(condition, false, 0) {
             self.shown(node).clone_into(&mut check.shown);
             check.line = self.line(node);
@@ -33,7 +34,7 @@ impl Reader<'_> {
         if depth > DEPTH || node.kind() == "await" {
             return false;
         }
-        if node.kind() == "call" && self.awaited.contains(&squeezed(self.field(node, "function"))) {
+        if node.kind() == "call" && self.awaited.contains(&self.tight_field(node, "function")) {
             return true;
         }
         let mut cursor = node.walk();
@@ -65,12 +66,12 @@ impl Reader<'_> {
                 }
                 self.checked(check, unit, walk);
             }
-            walk.patched.extend(super::decorator::replaced(&squeezed(self.of(node))));
+            walk.patched.extend(super::decorator::replaced(&self.tight(node)));
             walk.patched.extend(self.set_attribute(node));
             if is_check {
                 return;
             }
-            let name = squeezed(self.field(node, "function"));
+            let name = self.tight_field(node, "function");
             let last = name.rsplit('.').next().unwrap_or("");
             if HELPERS.iter().any(|start| last.starts_with(start)) {
                 let mut check =
@@ -96,7 +97,7 @@ impl Reader<'_> {
 
     /// What `monkeypatch.setattr` puts a function in the place of.
     fn set_attribute(&self, call: Node<'_>) -> Option<String> {
-        let text = squeezed(self.of(call));
+        let text = self.tight(call);
         let arguments = text.split_once("monkeypatch.setattr(").map(|(_, rest)| rest)?;
         let parts = crate::outline::top_level(arguments, &[","]);
         let value = parts.last()?;

@@ -3,7 +3,9 @@
 use tree_sitter::Node;
 
 use super::Reader;
-use crate::outline::{Check, Relation, squeezed};
+use super::nodes::first;
+use super::undone::{divided, unwrapped};
+use crate::outline::{Check, Relation};
 use crate::reading::{DEPTH, Reading as _};
 
 impl Reader<'_> {
@@ -17,7 +19,7 @@ impl Reader<'_> {
         if depth > DEPTH {
             return vec![make(Relation::Holds, &self.plain(node), "")];
         }
-        let inner = || node.named_child(0).map(|inner| self.condition(inner, is_negated, depth + 1));
+        let inner = || first(node).map(|inner| self.condition(inner, is_negated, depth + 1));
         match node.kind() {
             "parenthesized_expression" => inner().unwrap_or_default(),
             "not_operator" => node
@@ -74,7 +76,7 @@ impl Reader<'_> {
 
     fn comparison(&self, node: Node<'_>, is_negated: bool) -> Check {
         let mut cursor = node.walk();
-        let sides: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        let sides: Vec<Node<'_>> = node.named_children(&mut cursor).filter(|side| !side.is_extra()).collect();
         let new = |relation, subject: &str, expected: &str| {
             Check::new(self.line(node), self.shown(node), relation, subject, expected)
         };
@@ -83,8 +85,7 @@ impl Reader<'_> {
             check.is_negated = is_negated;
             return check;
         };
-        let between = self.text.get(left.end_byte()..right.start_byte()).unwrap_or("");
-        let operator = between.split_whitespace().collect::<Vec<_>>().join(" ");
+        let operator = self.operator(node);
         let (one, other) = (self.plain(left), self.plain(right));
         let operator = if is_negated { turned(&operator) } else { operator.as_str() };
         let is_same = is_the_same(&one, &other);
@@ -104,6 +105,14 @@ impl Reader<'_> {
         }
     }
 
+    /// The operator of a comparison of two sides.
+    fn operator(&self, node: Node<'_>) -> String {
+        let mut cursor = node.walk();
+        let operators = node.children_by_field_name("operators", &mut cursor);
+        let words: Vec<String> = operators.map(|operator| self.without_comments(operator)).collect();
+        words.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     /// `a == approx(b)` and `round(a, 2) == b` are near, and everything else is equal.
     fn equality(&self, node: Node<'_>, one: &str, other: &str) -> Check {
         let new = |relation, subject: &str, expected: &str| {
@@ -119,6 +128,16 @@ impl Reader<'_> {
         if let Some((value, tolerance)) = rounded(one) {
             let mut check = new(Relation::Near, &value, other);
             check.measure = tolerance;
+            return check;
+        }
+        if let Some((value, expected)) = unwrapped(one, other) {
+            let mut check = new(Relation::Equals, &value, &expected);
+            check.is_optional = true;
+            return check;
+        }
+        if let Some(value) = divided(one, other) {
+            let mut check = new(Relation::Equals, value, other);
+            check.is_optional = true;
             return check;
         }
         new(Relation::Equals, one, other)
@@ -144,7 +163,7 @@ impl Reader<'_> {
 
     /// A call as a condition.
     fn called_condition(&self, node: Node<'_>, is_negated: bool, depth: u32) -> Vec<Check> {
-        let name = squeezed(self.field(node, "function"));
+        let name = self.tight_field(node, "function");
         let arguments = self.arguments(node);
         let make = |relation, subject: &str, expected: &str, measure: &str| {
             let mut check = Check::new(self.line(node), self.shown(node), relation, subject, expected);
@@ -155,7 +174,7 @@ impl Reader<'_> {
         let last = name.rsplit('.').next().unwrap_or("");
         match (last, arguments.as_slice()) {
             ("bool", [_]) => {
-                let inner = node.child_by_field_name("arguments").and_then(|list| list.named_child(0));
+                let inner = node.child_by_field_name("arguments").and_then(|list| first(list));
                 inner.map(|inner| self.condition(inner, is_negated, depth + 1)).unwrap_or_default()
             }
             ("isinstance" | "issubclass", [subject, expected]) => {
@@ -187,7 +206,7 @@ impl Reader<'_> {
     pub(super) fn arguments(&self, call: Node<'_>) -> Vec<String> {
         let Some(list) = call.child_by_field_name("arguments") else { return Vec::new() };
         let mut cursor = list.walk();
-        let arguments = list.named_children(&mut cursor).filter(|child| child.kind() != "comment");
+        let arguments = list.named_children(&mut cursor).filter(|child| !child.is_extra());
         arguments.map(|argument| self.plain(argument)).collect()
     }
 }

@@ -4,7 +4,8 @@ use ambit_policy::FactKind;
 use tree_sitter::Node;
 
 use super::Reader;
-use crate::outline::{Case, Limit, Unit, amount, distinct, squeezed, top_level};
+use super::nodes::first;
+use crate::outline::{Case, Limit, Unit, amount, distinct, top_level};
 use crate::reading::Reading as _;
 
 /// How many values hypothesis makes where nobody says a number.
@@ -26,7 +27,7 @@ pub(super) fn taken_apart(node: Node<'_>) -> (Node<'_>, Vec<Node<'_>>) {
 
 /// What decorators put another thing in the place of, by its last name.
 pub(super) fn patched(reader: &Reader<'_>, decorators: &[Node<'_>]) -> Vec<String> {
-    decorators.iter().filter_map(|decorator| replaced(&squeezed(reader.of(*decorator)))).collect()
+    decorators.iter().filter_map(|decorator| replaced(&reader.tight(*decorator))).collect()
 }
 
 /// What a call of `patch` replaces with a value, by its last name.
@@ -44,7 +45,7 @@ pub(super) fn replaced(call: &str) -> Option<String> {
 impl Reader<'_> {
     pub(super) fn decorators(&self, decorators: &[Node<'_>], unit: &mut Unit) {
         for decorator in decorators {
-            let text = squeezed(self.of(*decorator));
+            let text = self.tight(*decorator);
             if text.contains("parametrize(") || text.contains("expand(") || text.contains("ddt.data(") {
                 unit.cases.extend(distinct(self.parameters(*decorator)));
             }
@@ -82,7 +83,7 @@ impl Reader<'_> {
 
     /// The rows of a table of parameters.
     fn parameters(&self, decorator: Node<'_>) -> Vec<Case> {
-        let Some(call) = decorator.named_child(0).filter(|call| call.kind() == "call") else {
+        let Some(call) = first(decorator).filter(|call| call.kind() == "call") else {
             return Vec::new();
         };
         let Some(arguments) = call.child_by_field_name("arguments") else { return Vec::new() };
@@ -91,9 +92,12 @@ impl Reader<'_> {
         let mut cursor = arguments.walk();
         let table = arguments
             .named_children(&mut cursor)
-            .filter(|argument| argument.kind() != "comment")
+            .filter(|argument| !argument.is_extra())
             .skip(names)
-            .map(|argument| argument.child_by_field_name("value").unwrap_or(argument))
+            .map(|argument| {
+                let named = Some(argument).filter(|argument| argument.kind() == "keyword_argument");
+                named.and_then(|named| named.child_by_field_name("value")).unwrap_or(argument)
+            })
             .find_map(|argument| self.table(argument));
         table.unwrap_or_default()
     }
@@ -108,13 +112,21 @@ impl Reader<'_> {
                 let list = self.tree.root_node().descendant_for_byte_range(range.start, range.end)?;
                 Some(self.elements(list))
             }
+            "subscript" => {
+                let mut rows = self.table(node.child_by_field_name("value")?)?;
+                let cut = self.tight_field(node, "subscript");
+                // What is cut by what is not said here may be cut to nothing.
+                let kept = cut.strip_prefix(':').and_then(|end| end.parse().ok()).unwrap_or(0);
+                rows.truncate(kept);
+                Some(rows)
+            }
             _ => None,
         }
     }
 
     fn elements(&self, list: Node<'_>) -> Vec<Case> {
         let mut cursor = list.walk();
-        let elements = list.named_children(&mut cursor).filter(|child| child.kind() != "comment");
+        let elements = list.named_children(&mut cursor).filter(|child| !child.is_extra());
         elements
             .map(|element| {
                 let text = self.plain(element);

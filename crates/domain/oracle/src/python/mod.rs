@@ -2,16 +2,23 @@
 
 mod body;
 mod check;
+mod coding;
 mod condition;
 mod decorator;
+mod disarmed;
+mod nodes;
 mod source;
 mod tenancy;
 mod test_call;
+mod undone;
 
 use std::collections::BTreeSet;
 
 use ambit_policy::FactKind;
 use tree_sitter::{Node, Tree};
+
+pub(crate) use coding::is_known as is_in_a_known_coding;
+use nodes::{first, is_text, unsaid, yields};
 
 use crate::outline::{Bindings, Check, Obstacle, Outline, Relation, Told, Unit, squeezed};
 use crate::reading::{DEPTH, Next, Reading, each_node};
@@ -48,6 +55,8 @@ struct Reader<'t> {
     outline: Outline,
     /// Names of all functions of the file.
     functions: BTreeSet<String>,
+    /// Functions that answer nothing.
+    returns_nothing: BTreeSet<String>,
     /// Functions that are awaited somewhere.
     awaited: BTreeSet<String>,
     /// Classes that a class of tests takes its tests from.
@@ -84,6 +93,7 @@ impl<'t> Reader<'t> {
             is_test_file,
             outline: Outline::default(),
             functions: BTreeSet::new(),
+            returns_nothing: BTreeSet::new(),
             awaited: BTreeSet::new(),
             mixins: BTreeSet::new(),
             constants: Bindings::default(),
@@ -135,16 +145,26 @@ impl<'t> Reader<'t> {
     /// The text of a node that holds no comment: what is said beside a value is no part of it.
     fn without_comments(&self, node: Node<'_>) -> String {
         let mut text = self.of(node).to_owned();
-        if !text.contains('#') {
+        if !text.contains('#') && !text.contains("\\\n") && !text.contains("\\\r") {
             return text;
         }
         let mut found = Vec::new();
-        comments(node, 0, &mut found);
+        unsaid(node, 0, &mut found);
         for range in found.into_iter().rev() {
             let start = range.start - node.start_byte();
             text.replace_range(start..range.end - node.start_byte(), "");
         }
         text
+    }
+
+    /// The text without white space, comments and joins of lines.
+    fn tight(&self, node: Node<'_>) -> String {
+        squeezed(&self.without_comments(node))
+    }
+
+    /// The same of a child by the name of its field; empty where there is none.
+    fn tight_field(&self, node: Node<'_>, name: &str) -> String {
+        node.child_by_field_name(name).map_or_else(String::new, |child| self.tight(child))
     }
 
     fn find(&mut self, kind: FactKind, told: Told, node: Node<'_>, key: &str) {
@@ -156,19 +176,24 @@ impl<'t> Reader<'t> {
     fn name(&mut self, node: Node<'_>, depth: u32) {
         match node.kind() {
             "function_definition" => {
-                self.functions.insert(self.field(node, "name").to_owned());
+                let name = self.field(node, "name").to_owned();
+                let text = self.field(node, "body");
+                if !text.contains("return ") && !text.contains("yield") || text.trim() == "return None" {
+                    self.returns_nothing.insert(name.clone());
+                }
+                self.functions.insert(name);
             }
             "await" => {
-                let called = node.named_child(0).filter(|inner| inner.kind() == "call");
+                let called = first(node).filter(|inner| inner.kind() == "call");
                 if let Some(call) = called {
-                    self.awaited.insert(squeezed(self.field(call, "function")));
+                    self.awaited.insert(self.tight_field(call, "function"));
                 }
             }
             "call" if WAITS.iter().any(|name| self.field(node, "function").ends_with(name)) => {
                 let arguments = node.child_by_field_name("arguments");
-                let called = arguments.and_then(|list| list.named_child(0)).filter(|it| it.kind() == "call");
+                let called = arguments.and_then(|list| first(list)).filter(|it| it.kind() == "call");
                 if let Some(call) = called {
-                    self.awaited.insert(squeezed(self.field(call, "function")));
+                    self.awaited.insert(self.tight_field(call, "function"));
                 }
             }
             "class_definition" => {
@@ -212,7 +237,14 @@ impl<'t> Reader<'t> {
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor) {
             let (item, decorators) = decorator::taken_apart(child);
+            if scope.is_collected {
+                self.undoes(item);
+            }
             match item.kind() {
+                "block" if is_dead_branch(self, node, child) => {
+                    let is_collected = false;
+                    self.items(item, &Scope { depth: scope.depth + 1, is_collected, ..scope.clone() });
+                }
                 "function_definition" => self.function(item, &decorators, scope),
                 "class_definition" => self.class(item, scope),
                 "if_statement" | "try_statement" | "with_statement" | "else_clause" | "block"
@@ -247,7 +279,7 @@ impl<'t> Reader<'t> {
     /// Constants of a test file that say by their names what is expected.
     fn expectations(&self, root: Node<'_>, unit: &mut Unit) {
         let mut cursor = root.walk();
-        let assignments = root.named_children(&mut cursor).filter_map(|statement| statement.named_child(0));
+        let assignments = root.named_children(&mut cursor).filter_map(|statement| first(statement));
         for assignment in assignments.filter(|inner| inner.kind() == "assignment") {
             let name = self.field(assignment, "left");
             let lower = name.to_ascii_lowercase();
@@ -270,7 +302,7 @@ impl<'t> Reader<'t> {
             let (item, _) = decorator::taken_apart(child);
             match item.kind() {
                 "function_definition" => !inherits && self.field(item, "name") == "__init__",
-                _ => squeezed(self.of(item)).starts_with("__test__=False"),
+                _ => self.tight(item).starts_with("__test__=False"),
             }
         });
         let inner = Scope {
@@ -295,6 +327,7 @@ impl<'t> Reader<'t> {
             ..Unit::default()
         };
         self.decorators(decorators, &mut unit);
+        self.replaced_by(decorators, &mut unit);
         let mut walk = body::Walk::new(body, self.constants.clone());
         if unit.is_collected {
             self.never_runs(node, decorators, scope, &mut unit);
@@ -323,42 +356,15 @@ impl<'t> Reader<'t> {
         if is_async && !is_waited_for {
             unit.obstacles.push(self.obstacle(FactKind::TestNotAwaited, "async", node));
         }
-        if node.child_by_field_name("body").is_some_and(yields) {
+        if node.child_by_field_name("body").is_some_and(|body| yields(body, 0)) {
             unit.obstacles.push(self.obstacle(FactKind::AssertionUnreachable, "yield", node));
         }
     }
 }
 
-/// Whether it is a string that is written in several pieces.
-fn is_text(node: Node<'_>) -> bool {
-    let inner = node.named_child(0);
-    node.kind() == "concatenated_string"
-        || (node.kind() == "parenthesized_expression"
-            && inner.is_some_and(|inner| matches!(inner.kind(), "string" | "concatenated_string")))
-}
-
-/// Where comments stand in a node, in their order.
-fn comments(node: Node<'_>, depth: u32, found: &mut Vec<std::ops::Range<usize>>) {
-    if node.kind() == "comment" {
-        return found.push(node.byte_range());
-    }
-    if depth > DEPTH {
-        return;
-    }
-    let mut cursor = node.walk();
-    node.children(&mut cursor).for_each(|child| comments(child, depth + 1, found));
-}
-
-/// Whether a body yields, which makes its function a generator.
-fn yields(body: Node<'_>) -> bool {
-    let mut found = false;
-    each_node(body, |node, depth| {
-        found |= node.kind() == "yield";
-        match node.kind() {
-            _ if found => Next::Stop,
-            "function_definition" | "lambda" if depth > 0 => Next::Past,
-            _ => Next::Within,
-        }
-    });
-    found
+/// Whether a block is the one that runs where a condition holds that never does.
+fn is_dead_branch(reader: &Reader<'_>, of: Node<'_>, block: Node<'_>) -> bool {
+    of.kind() == "if_statement"
+        && of.child_by_field_name("consequence") == Some(block)
+        && undone::is_dead(&reader.tight_field(of, "condition"))
 }

@@ -5,7 +5,8 @@ use ambit_policy::FactKind;
 use tree_sitter::Node;
 
 use super::Reader;
-use crate::outline::{Told, squeezed};
+use super::nodes::first;
+use crate::outline::Told;
 use crate::reading::{Next, Reading as _, each_node};
 
 /// What only a test run has in its surroundings.
@@ -70,6 +71,7 @@ impl Reader<'_> {
                 "assignment" => self.assigned(node),
                 _ => {}
             }
+            self.disarms(node);
             if !self.is_test_file {
                 self.asks_for_tests(node);
             }
@@ -82,11 +84,14 @@ impl Reader<'_> {
             self.find(FactKind::RunnerChanged, Told::WhereAdded, node, name);
         }
         let body = node.child_by_field_name("body");
-        let only = body.filter(|body| body.named_child_count() == 1).and_then(|body| body.named_child(0));
-        let returns =
-            only.filter(|only| only.kind() == "return_statement").map(|only| squeezed(self.of(only)));
+        let only = body.filter(|body| body.named_child_count() == 1).and_then(|body| first(body));
+        let returns = only.filter(|only| only.kind() == "return_statement").map(|only| self.tight(only));
+        let holds = |said: &str| {
+            let value = said.strip_prefix("return").unwrap_or(said).trim();
+            matches!(value, "True" | "1" | "notFalse" | "not False" | "(True)")
+        };
         if matches!(name, "__eq__" | "__bool__" | "__contains__" | "__hash__")
-            && returns.as_deref() == Some("return True")
+            && returns.as_deref().is_some_and(holds)
         {
             self.find(FactKind::AssertionTautological, Told::WhereAdded, node, name);
         }
@@ -96,7 +101,7 @@ impl Reader<'_> {
     }
 
     fn import(&mut self, node: Node<'_>) {
-        let text = squeezed(self.of(node));
+        let text = self.tight(node);
         let module = text.split([' ', '.', ',']).nth(1).unwrap_or("");
         if self.is_test_file && MODELS.contains(&module) {
             self.find(FactKind::GateJudgedByModel, Told::WhereAdded, node, module);
@@ -104,7 +109,7 @@ impl Reader<'_> {
     }
 
     fn called(&mut self, node: Node<'_>, depth: u32) {
-        let name = squeezed(self.field(node, "function"));
+        let name = self.tight_field(node, "function");
         let last = name.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
         // That a test file ends its runner at once is told as a marker.
         let ends = if self.is_test_file {
@@ -125,7 +130,7 @@ impl Reader<'_> {
     }
 
     fn assigned(&mut self, node: Node<'_>) {
-        let left = squeezed(self.field(node, "left"));
+        let left = self.tight_field(node, "left");
         let is_runner = RUNNERS.iter().any(|module| left.starts_with(&format!("{module}.")));
         if is_runner || left.starts_with("builtins.") {
             self.find(FactKind::RunnerChanged, Told::WhereAdded, node, &left);
@@ -144,7 +149,7 @@ impl Reader<'_> {
                 SIGNS.contains(&text)
             }
             "comparison_operator" => {
-                let text = squeezed(self.of(node));
+                let text = self.tight(node);
                 let names_runner = RUNNERS.iter().any(|runner| {
                     text.contains(&format!("\"{runner}\"")) || text.contains(&format!("'{runner}'"))
                 });
@@ -152,14 +157,14 @@ impl Reader<'_> {
                 names_runner && looks.iter().any(|look| text.contains(look))
             }
             "call" => {
-                let text = squeezed(self.of(node));
+                let text = self.tight(node);
                 let looks = text.starts_with("inspect.stack(") || text.starts_with("sys._getframe(");
                 looks && self.shown(node).contains("test")
             }
             _ => false,
         };
         if is_sign {
-            self.find(FactKind::TestDetected, Told::WhereAdded, node, &squeezed(self.of(node)));
+            self.find(FactKind::TestDetected, Told::WhereAdded, node, &self.tight(node));
         }
     }
 }

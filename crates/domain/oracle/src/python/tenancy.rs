@@ -6,7 +6,7 @@ use ambit_policy::FactKind;
 use tree_sitter::Node;
 
 use super::Reader;
-use crate::outline::{Outline, Told, squeezed};
+use crate::outline::{Outline, Told};
 use crate::reading::Reading as _;
 
 /// What columns and fields that name a tenant are called, whole or with `_id` behind.
@@ -21,7 +21,7 @@ impl Reader<'_> {
         if self.is_test_file || function.is_empty() {
             return;
         }
-        let text = squeezed(self.of(node)).to_ascii_lowercase();
+        let text = self.tight(node).to_ascii_lowercase();
         let holds = match node.kind() {
             "string" => {
                 is_sql(&text) && text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(is_tenant)

@@ -4,13 +4,13 @@ use tree_sitter::Node;
 
 use super::Reader;
 use super::condition::{is_the_same, tolerance};
-use crate::outline::{Check, Relation, squeezed};
+use crate::outline::{Check, Relation};
 use crate::reading::Reading as _;
 
 impl Reader<'_> {
     /// What a call checks; nothing for a call that is none of these.
     pub(super) fn test_call(&self, call: Node<'_>) -> Vec<Check> {
-        let name = squeezed(self.field(call, "function"));
+        let name = self.tight_field(call, "function");
         let Some((receiver, method)) = name.rsplit_once('.').or(Some(("", name.as_str()))) else {
             return Vec::new();
         };
@@ -68,7 +68,7 @@ impl Reader<'_> {
         let first = || {
             let list = call.child_by_field_name("arguments")?;
             let mut cursor = list.walk();
-            list.named_children(&mut cursor).find(|child| child.kind() != "comment")
+            list.named_children(&mut cursor).find(|child| !child.is_extra())
         };
         let at = |place: usize| arguments.get(place).map_or("", String::as_str);
         match method {

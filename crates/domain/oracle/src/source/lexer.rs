@@ -95,8 +95,19 @@ impl Lexer<'_> {
             b'#' => self.line_comment(1),
             quote @ (b'"' | b'\'') if self.starts(&[quote; 3]) => self.string(&[quote; 3], true, true),
             quote @ (b'"' | b'\'') => self.string(&[quote], true, false),
+            b'\\' => self.join(),
             _ => self.at += 1,
         }
+    }
+
+    /// A line that goes on with the next one is one with it.
+    fn join(&mut self) {
+        let end = [b"\\\n".as_slice(), b"\\\r\n"].into_iter().find(|end| self.starts(end));
+        let length = end.map_or(1, <[u8]>::len);
+        if end.is_some() {
+            self.code[self.at..self.at + length].fill(b' ');
+        }
+        self.at += length;
     }
 
     fn javascript(&mut self, jsx: bool) {
