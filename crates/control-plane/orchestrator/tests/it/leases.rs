@@ -178,6 +178,9 @@ fn a_run_is_not_driven_by_another_agent_than_it_is_pinned_to() {
         fn turn_quote(&self) -> ambit_ids::MicroUsd {
             ambit_ids::MicroUsd::ZERO
         }
+        fn redactor(&self) -> ambit_redaction::Redactor {
+            ambit_redaction::Redactor::by_rules()
+        }
         async fn answer(
             &self,
             _: ambit_ports::agent::TurnOffer,

@@ -8,6 +8,26 @@ use super::nodes::argument;
 use crate::outline::{Check, Relation};
 use crate::reading::Reading as _;
 
+/// Calls that say that two values are the same.
+const EQUALITIES: [&str; 16] = [
+    "assertEqual",
+    "assertEquals",
+    "assertIs",
+    "assertListEqual",
+    "assertDictEqual",
+    "assertSetEqual",
+    "assertTupleEqual",
+    "assertSequenceEqual",
+    "assertMultiLineEqual",
+    "assertCountEqual",
+    "assert_equal",
+    "assert_array_equal",
+    "assert_frame_equal",
+    "assert_series_equal",
+    "assertItemsEqual",
+    "assert_string_equal",
+];
+
 impl Reader<'_> {
     /// What a call checks; nothing for a call that is none of these.
     pub(super) fn test_call(&self, call: Node<'_>) -> Vec<Check> {
@@ -71,24 +91,7 @@ impl Reader<'_> {
         match method {
             "assertTrue" | "assert_" => Some(self.condition(first()?, false, 0)),
             "assertFalse" => Some(self.condition(first()?, true, 0)),
-            "assertEqual"
-            | "assertEquals"
-            | "assertIs"
-            | "assertListEqual"
-            | "assertDictEqual"
-            | "assertSetEqual"
-            | "assertTupleEqual"
-            | "assertSequenceEqual"
-            | "assertMultiLineEqual"
-            | "assertCountEqual"
-            | "assert_equal"
-            | "assert_array_equal"
-            | "assert_frame_equal"
-            | "assert_series_equal"
-            | "assertItemsEqual"
-            | "assert_string_equal"
-                if arguments.len() >= 2 =>
-            {
+            _ if EQUALITIES.contains(&method) && arguments.len() >= 2 => {
                 let is_same = is_the_same(at(0), at(1));
                 let relation = if is_same { Relation::Nothing } else { Relation::Equals };
                 new(relation, at(0), at(1), "", false)
