@@ -13,7 +13,7 @@ use crate::compose::Services;
 use crate::config::UserConfig;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::input_file::read_bytes;
+use crate::input_file::read_secret;
 use crate::interrupt::Signals;
 
 /// The credential: from the file that is named, or the user's own where it approves in the project, or from the terminal.
@@ -29,7 +29,7 @@ pub(crate) async fn credential(
         )
     };
     if let Some(file) = &named.credential_file {
-        let bytes = read_bytes(file, 4096)?;
+        let bytes = read_secret(file, 4096)?;
         let text = String::from_utf8_lossy(&bytes);
         return match SealedCredential::read(&text) {
             Some(sealed) => unsealed(context, &sealed).await,

@@ -24,9 +24,10 @@ pub(crate) fn ending(reason: &StopReason) -> Option<Ending> {
         StopReason::PolicyDenied(_) => {
             ("the agent proposed something that ends a run", "look at the call before another start")
         }
-        StopReason::ApprovalExpired => {
-            ("nobody decided in time", "start again, and decide while the run waits")
-        }
+        StopReason::ApprovalExpired => (
+            "no decision reached the run in time: nobody decided, or what was decided was not used in time",
+            "start again, decide while the run waits, and let it be driven on before its time is over",
+        ),
         StopReason::AgentStopped => (
             "the agent proposed nothing more, and there is no new revision whose gates all passed",
             "say more in the goal, or let another agent try",
@@ -86,6 +87,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_approval_that_came_and_was_not_used_is_not_called_missing() {
+        let told = ending(&StopReason::ApprovalExpired).unwrap();
+        assert!(told.why.contains("decided was not used in time"), "{}", told.why);
+        assert!(told.mend.contains("driven on"), "{}", told.mend);
+    }
+
+    #[test]
     fn every_reason_but_the_plain_ones_says_why_and_what_to_do() {
         let told = |reason: &StopReason| ending(reason).map(|ending| (ending.why, ending.mend));
         assert_eq!(told(&StopReason::GatesPassed), None);
@@ -102,6 +110,7 @@ mod tests {
             told(&StopReason::BudgetExhausted(Limit::RepeatedFailure)).unwrap(),
             told(&StopReason::BudgetExhausted(Limit::ModelSteps)).unwrap(),
             told(&StopReason::AgentStopped).unwrap(),
+            told(&StopReason::ApprovalExpired).unwrap(),
         ];
         for (at, (why, mend)) in reasons.iter().enumerate() {
             assert!(!why.is_empty() && !mend.is_empty());

@@ -292,6 +292,7 @@ fn is_usage(code: &str) -> bool {
                 | "BLUEPRINT_TOO_LARGE"
                 | "BLUEPRINT_UNFIT"
                 | "CATALOG_NOT_NAMED"
+                | "CREDENTIAL_IN_PROJECT"
                 | "DECISION_WAITS"
                 | "EXPORT_EXISTS"
                 | "EXPORT_MAIL_TOO_LARGE"

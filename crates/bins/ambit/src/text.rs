@@ -38,7 +38,7 @@ pub(crate) fn line(event: &Event) -> Option<String> {
             format!("approval   {} by {}", decision.verdict.as_str(), decision.approver)
         }
         Event::ReceiptVoided { reason, .. } => format!("approval   void before it was used: {reason}"),
-        Event::ApprovalExpired { .. } => "approval   nobody decided in time".to_owned(),
+        Event::ApprovalExpired { .. } => "approval   no decision reached the run in time".to_owned(),
         Event::LimitReached { limit } => format!("budget     {limit} is reached"),
         Event::CancelRequested { by } => format!("cancel     asked for by {by}"),
         Event::Stopping { reason } => format!("stopping   {reason}"),

@@ -1,5 +1,5 @@
 use ambit_evidence::CredentialForm;
-use ambit_ids::{DurationMs, ProposalId};
+use ambit_ids::{DurationMs, ProposalId, UnixMs};
 use ambit_orchestrator::{Driver, InboxCommand, RunRef, SignedDecision, view};
 use ambit_ports::store::StoreError;
 use ambit_run::{ApprovalVerdict, PendingApproval};
@@ -31,8 +31,13 @@ pub(crate) async fn decide(
         )
         .help("look at the proposal again with `ambit run show`, and quote its digest"));
     }
-    if context.can_ask() {
-        show(&services, &run, &pending, approve).await?;
+    in_time(&pending, services.clock.now())?;
+    // What is approved is there, whole and unaltered, whether or not it is shown here.
+    if approve || context.can_ask() {
+        let page = shown(&services, &run, &pending, approve).await?;
+        if context.can_ask() {
+            ask::show(&page);
+        }
     }
     let credential = credential(context, &services, &arguments.credential).await?;
     let verdict = if approve { ApprovalVerdict::Approved } else { ApprovalVerdict::Rejected };
@@ -51,7 +56,11 @@ pub(crate) async fn decide(
     let (approver, form) = (decision.approver.clone(), credential.form());
     leave(&services, &run, &pending, decision).await?;
     let taken = wait_until_taken(&services, &run, &pending).await?;
-    let state = if taken { "and the run has taken it" } else { "and waits for the run to be driven on" };
+    let state = if taken {
+        "and the run has taken it".to_owned()
+    } else {
+        format!("and waits for the run to be driven on before {}", pending.expires)
+    };
     Ok(Answer::new(
         format!("{} is {} by {approver}, {state}{}\n", pending.proposal, verdict.as_str(), told(form)),
         json!({"proposal": pending.proposal, "decision": verdict.as_str(), "approver": approver,
@@ -60,27 +69,35 @@ pub(crate) async fn decide(
     .prose())
 }
 
-/// Shows whoever is about to decide what the decision is about, in the words that its digest covers.
-async fn show(
+/// A question whose time is over is decided no more: the run ends of it as soon as it is driven on.
+fn in_time(pending: &PendingApproval, now: UnixMs) -> Result<(), Failure> {
+    if now < pending.expires {
+        return Ok(());
+    }
+    let what = format!("the time to decide about {} was over at {}", pending.proposal, pending.expires);
+    Err(Failure::new("APPROVAL_EXPIRED", what).help(
+        "nothing was signed, and the proposal was not done; `ambit run resume` lets the run end, and another \
+         start asks again",
+    ))
+}
+
+/// What whoever is about to decide is shown of what the decision is about, in the words that its digest covers.
+async fn shown(
     services: &Services,
     run: &RunRef,
     pending: &PendingApproval,
     approves: bool,
-) -> Result<(), Failure> {
+) -> Result<String, Failure> {
     let failed = |error: ambit_orchestrator::DriveError| Failure::of(error.code(), &error);
     let state = services.orchestrator.state(run).await.map_err(failed)?;
-    let Some(seen) = view(&state, services.clock.now()) else { return Ok(()) };
+    let Some(seen) = view(&state, services.clock.now()) else { return Ok(String::new()) };
     let links = links(services, run).await?;
-    let Some(asked) = question(services, &run.scope, &links, &seen).await? else { return Ok(()) };
+    let Some(asked) = question(services, &run.scope, &links, &seen).await? else {
+        return Ok(String::new());
+    };
     let act = if approves { "approve" } else { "deny" };
     let name = seen.name.as_deref().unwrap_or(seen.run.as_str());
-    ask::show(&format!(
-        "you {act} {} for {name}, {}\n{}",
-        pending.capability,
-        pending.proposal,
-        asked.page()
-    ));
-    Ok(())
+    Ok(format!("you {act} {} for {name}, {}\n{}", pending.capability, pending.proposal, asked.page()))
 }
 
 /// What is said of a decision that any process of the same user could have made.
@@ -174,4 +191,29 @@ async fn wait_until_taken(
         services.clock.sleep_until(services.clock.now().saturating_add(DurationMs::new(50))).await;
     }
     Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use ambit_ids::Digest;
+    use ambit_policy::Capability;
+
+    use super::*;
+
+    // break crates/bins/ambit/src/verbs/approve.rs: `if now < pending.expires {` -> `if now <= pending.expires {`
+    #[test]
+    fn a_question_is_decided_until_its_time_is_over_and_no_later() {
+        let pending = PendingApproval {
+            proposal: ProposalId::new("prop_0123456789abcdef").unwrap(),
+            digest: Digest::of(b"what is asked"),
+            capability: Capability::DependencyAdd,
+            asked_at: 7,
+            expires: UnixMs::new(1_000),
+        };
+        assert!(in_time(&pending, UnixMs::new(999)).is_ok());
+        for late in [1_000, 1_001, u64::MAX] {
+            let refused = in_time(&pending, UnixMs::new(late)).unwrap_err();
+            assert_eq!(refused.code(), "APPROVAL_EXPIRED", "{late}");
+        }
+    }
 }

@@ -79,12 +79,29 @@ async fn made(
     out: Option<&Path>,
     is_unsealed: bool,
 ) -> Result<Made, Failure> {
+    if let Some(file) = out {
+        keep_out_of_project(context, file)?;
+    }
     let seals = out.is_some() && context.can_ask() && !is_unsealed;
     let (credential, text) = new_credential(services, seals).await?;
     if let Some(file) = out {
         write_new(file, &[text.as_bytes(), b"\n"].concat(), 0o600)?;
     }
     Ok(Made { credential, text })
+}
+
+/// Whatever lies in a repository is imported with it, and then agents can read it.
+fn keep_out_of_project(context: &Context, out: &Path) -> Result<(), Failure> {
+    let beside = out.parent().filter(|beside| !beside.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // A directory that there is not is refused when the file is made.
+    let Ok(beside) = beside.canonicalize() else { return Ok(()) };
+    let is_bound = |above: &Path| context.bound.as_ref().is_some_and(|bound| bound.root == above);
+    let holds = |above: &&Path| is_bound(above) || above.join(".git").symlink_metadata().is_ok();
+    beside.ancestors().find(holds).map_or(Ok(()), |root| {
+        let what = format!("{} is in the repository {}, which agents read", out.display(), root.display());
+        Err(Failure::new("CREDENTIAL_IN_PROJECT", what)
+            .help("nothing was made; name a file outside of every repository"))
+    })
 }
 
 /// What it holds belongs to nobody.

@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::failure::{Failure, exit};
 use crate::verbs::import_git;
 use crate::verbs::register::register;
-use crate::verbs::unread::{check_holds_no_keys, unread};
+use crate::verbs::unread::{check_holds_no_credential, check_holds_no_keys, unread};
 
 pub(crate) async fn run(context: &Context, verb: RevisionVerb) -> Result<Answer, Failure> {
     let services = context.open()?;
@@ -82,6 +82,7 @@ async fn read(context: &Context, services: &Services, dir: &Path, kept: &str) ->
     let imported = import_directory(dir, &context.scope, services.blobs.as_ref(), ImportOptions::default())
         .await
         .map_err(|error| unread(&error, kept))?;
+    check_holds_no_credential(services.blobs.as_ref(), &context.scope, &imported.tree, kept).await?;
     let tree = imported.tree.digest();
     Ok(Import { tree, entries: imported.entries, source: "directory".to_owned() })
 }

@@ -32,7 +32,7 @@ use crate::outputs::missing;
 use crate::terminal::printable_json;
 use crate::verbs::image::resolve;
 use crate::verbs::profile::brought;
-use crate::verbs::unread::{check_holds_no_keys, unread};
+use crate::verbs::unread::{check_holds_no_credential, check_holds_no_keys, unread};
 use spectator::Spectator;
 use taken::Taken;
 
@@ -146,7 +146,9 @@ async fn workspace(
     check_holds_no_keys(context, directory, NOT_RUN)?;
     let blobs = services.blobs.as_ref();
     let imported = import(directory, &context.scope, blobs, ImportOptions::default()).await;
-    Ok(imported.map_err(|error| unread(&error, NOT_RUN))?.tree)
+    let tree = imported.map_err(|error| unread(&error, NOT_RUN))?.tree;
+    check_holds_no_credential(blobs, &context.scope, &tree, NOT_RUN).await?;
+    Ok(tree)
 }
 
 /// No sandbox is held. What may have been begun for it is removed all the same.

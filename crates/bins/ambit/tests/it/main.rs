@@ -35,6 +35,7 @@ mod grants;
 mod host;
 mod hostile_agents;
 mod images;
+mod kept_credentials;
 mod known_attacks;
 mod lab;
 mod leaks;

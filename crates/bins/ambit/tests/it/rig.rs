@@ -176,6 +176,14 @@ impl Project {
 
     pub(crate) fn write(&self, name: &str, content: &str) {
         std::fs::write(self.path(name), content).unwrap();
+        if name.ends_with(".key") {
+            self.set_mode(name, 0o600);
+        }
+    }
+
+    pub(crate) fn set_mode(&self, name: &str, mode: u32) {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(self.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
     }
 
     /// The home of all projects.
