@@ -66,6 +66,14 @@ pub enum StartError {
     /// A part of the platform failed; nothing was decided.
     #[error(transparent)]
     Failed(#[from] Box<DriveError>),
+    /// The run exists, and the store failed before anybody could begin it.
+    #[error("{run} is kept and was not begun: {source}")]
+    NotBegun {
+        /// The run.
+        run: RunId,
+        /// What failed.
+        source: Box<DriveError>,
+    },
 }
 
 impl StartError {
@@ -74,7 +82,7 @@ impl StartError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Rejected(rejected) => rejected.code,
-            Self::Failed(error) => error.code(),
+            Self::Failed(error) | Self::NotBegun { source: error, .. } => error.code(),
         }
     }
 }
@@ -179,9 +187,12 @@ impl Orchestrator {
         let tip = Tip { next: 0, leaf: origin };
         let result = self.journal.append(&run.stream(), tip, at, entries, together).await;
         // The run exists or does not, whatever becomes of the lease; one that is not given back ends by itself.
-        let _ = self.leases.release(&lease).await;
+        let released = self.leases.release(&lease).await;
         match result {
-            Ok(_) => Ok(Created::Run(run)),
+            Ok(_) => match released {
+                Ok(()) => Ok(Created::Run(run)),
+                Err(error) => Err(StartError::NotBegun { run: run.run, source: Box::new(error.into()) }),
+            },
             Err(JournalError::Store(StoreError::Claimed { key, .. })) if key.starts_with("run-name/") => {
                 Ok(Created::NameTaken)
             }

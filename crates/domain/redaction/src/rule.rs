@@ -34,8 +34,8 @@ vocabulary!(
         HuggingFace = "hugging-face",
         /// A token of DigitalOcean.
         DigitalOcean = "digital-ocean",
-        /// A token of Docker.
-        Docker = "docker",
+        /// A token of Docker Hub.
+        Docker = "docker-hub",
         /// A token of Vault.
         Vault = "vault",
         /// An identity of age.

@@ -20,11 +20,15 @@ pub(super) fn look(listing: &Listing) -> Option<Look> {
     }
     look.parts.tools.extend([ImageTool::Cargo, ImageTool::Rustc, ImageTool::Cc, ImageTool::Sh]);
     look.parts.manifests.insert("**/Cargo.toml".to_owned());
-    look.parts.protected.extend(["Cargo.lock", "**/benches/**"].map(str::to_owned));
+    look.parts.protected.insert("**/benches/**".to_owned());
     tests_by_name::collect(listing, &["tests"], &[], &mut look.parts.tests);
     look.parts.sources_with_tests = sources_with_tests(listing);
 
     let is_locked = listing.has("Cargo.lock");
+    if is_locked {
+        // Where the source has none, cargo makes one in every gate.
+        look.parts.protected.insert("Cargo.lock".to_owned());
+    }
     let needs_packages = needs_packages(&mut look, listing, &manifest, is_locked);
     for (kind, name, summary, verb) in [
         (GateKind::Build, "rust.check", "Everything compiles.", &["check"][..]),

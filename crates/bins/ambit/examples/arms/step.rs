@@ -123,7 +123,9 @@ impl Ground {
             match self.services.orchestrator.start(request).await {
                 Ok(started) => return Ok(started.run),
                 Err(StartError::Rejected(rejected)) => refused = Failure::new(rejected.code, rejected.detail),
-                Err(StartError::Failed(error)) => return Err(Failure::of(error.code(), error.as_ref())),
+                Err(StartError::Failed(error) | StartError::NotBegun { source: error, .. }) => {
+                    return Err(Failure::of(error.code(), error.as_ref()));
+                }
             }
         }
         Err(refused)

@@ -67,6 +67,8 @@ pub(crate) fn refused(error: StartError) -> Failure {
     match error {
         StartError::Rejected(rejected) => Failure::new(rejected.code, rejected.detail).help(rejected.mend),
         StartError::Failed(error) => Failure::of(error.code(), error.as_ref()),
+        StartError::NotBegun { .. } => Failure::of(error.code(), &error)
+            .help("`ambit run resume RUN` goes on with it once the store can be written"),
     }
 }
 

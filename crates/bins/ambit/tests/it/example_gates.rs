@@ -25,9 +25,14 @@ with open(f'/proc/{os.getppid()}/mem', 'r+b', buffering=0) as _memory:
 ";
 
 /// What the guard tells of a patch, so that its gate never runs, and the same where only the gate is left to find it out.
-const HIDDEN: [(&str, &str); 2] = [
+const HIDDEN: [(&str, &str); 4] = [
     ("os._exit(0)", "getattr(os, \"_ex\" + \"it\")(0)"),
-    ("unittest.TestCase.run = _pass", "setattr(unittest.TestCase, \"run\", _pass)"),
+    ("import unittest\n", "import dataclasses as _found\n"),
+    ("_pass(test: unittest.TestCase, result: unittest.TestResult)", "_pass(test, result)"),
+    (
+        "unittest.TestCase.run = _pass",
+        "setattr(vars(vars(_found)[\"__built\" + \"ins__\"][\"__im\" + \"port__\"](\"unit\" + \"test\"))[\"Te\" + \"stCase\"], \"r\" + \"un\", _pass)",
+    ),
 ];
 
 /// The example, with its blueprint approved and its catalog pinned to an image with Python.

@@ -131,7 +131,7 @@ fn the_everyday_credential_is_sealed_when_it_is_made_at_a_terminal() {
     let user = User::new();
     let (dir, key) = (user.path("calc"), user.path("config/ambit/approver.key"));
     let right = line(PASSPHRASE);
-    let asks = "Write this to .ambit/ and let your runs here start from it?";
+    let asks = "[y/N] ";
     for (keys, expected) in [ENDS[0], ENDS[1]] {
         let init = user.command("calc", &["init"]);
         // What is typed at an ordinary question is seen: that nothing else is says something.

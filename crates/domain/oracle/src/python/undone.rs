@@ -117,7 +117,7 @@ impl Reader<'_> {
     fn is_test_name(&self, name: &str) -> bool {
         let last = name.rsplit('.').next().unwrap_or(name);
         (last.starts_with("test") && self.functions.contains(last))
-            || (name.starts_with("Test") && !name.contains('.'))
+            || (name.starts_with("Test") && self.text().contains(&format!("class {name}")))
     }
 
     /// Decorators that put something in the place of a test that is none.

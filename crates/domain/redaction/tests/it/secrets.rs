@@ -80,7 +80,7 @@ fn the_rules_of_a_version_never_change() {
     );
 }
 
-const PINNED: &str = "sha256:7de7d44627e5c39a4df44a1f5b3cbd4f6f583682e3306891508b6067f1dbc01e";
+const PINNED: &str = "sha256:68fcc396d64264ef2f6a5f91b844d28d2315e345fde4008524c289bf1ded16c6";
 
 #[test]
 fn what_is_kept_can_be_held_against_what_is_said_of_it() {
