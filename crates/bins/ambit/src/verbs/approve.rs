@@ -200,6 +200,7 @@ mod tests {
 
     use super::*;
 
+    // proves E-H03
     // break crates/bins/ambit/src/verbs/approve.rs: `if now < pending.expires {` -> `if now <= pending.expires {`
     #[test]
     fn a_question_is_decided_until_its_time_is_over_and_no_later() {

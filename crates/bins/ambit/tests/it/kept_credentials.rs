@@ -36,6 +36,7 @@ fn at_once(project: &Project, words: &[&str]) -> Answered {
     Answered::of(child.wait_with_output().unwrap())
 }
 
+// proves E-H04
 // break crates/bins/ambit/src/input_file.rs: `&& mode & 0o077 != 0` -> `&& mode & 0o007 != 0`
 // break crates/bins/ambit/src/input_file.rs: `if !opened.metadata().map_err(failed)?.is_file() {` -> `if false {`
 #[test]
@@ -63,6 +64,7 @@ fn a_credential_that_others_can_read_is_refused_and_nothing_is_waited_for() {
     decide("approver.key").well();
 }
 
+// proves E-H05
 // break crates/bins/ambit/src/verbs/approve.rs: `if approve || context.can_ask() {` -> `if context.can_ask() {`
 #[test]
 fn what_cannot_be_seen_as_it_was_is_not_approved() {
@@ -89,16 +91,17 @@ fn what_cannot_be_seen_as_it_was_is_not_approved() {
     assert!(approved.out.contains("to be driven on before "), "{}", approved.out);
 }
 
+// proves E-H04
 // break crates/bins/ambit/src/verbs/approver.rs: `|| above.join(".git").symlink_metadata().is_ok()` -> ``
 #[test]
 fn a_credential_is_not_made_where_agents_read() {
     let project = Project::new();
-    std::fs::create_dir_all(project.path("work/.git")).unwrap();
-    std::fs::create_dir_all(project.path("work/deep")).unwrap();
+    std::fs::create_dir_all(project.path("shop/.git")).unwrap();
+    std::fs::create_dir_all(project.path("shop/deep")).unwrap();
     let add = |name: &str, out: &str| {
         project.ambit(["approver", "add", "--name", name, "--out", out, "--credential-file", "approver.key"])
     };
-    for inside in ["work/bob.key", "work/deep/bob.key", "app/../work/deep/../bob.key"] {
+    for inside in ["shop/bob.key", "shop/deep/bob.key", "app/../shop/deep/../bob.key"] {
         let refused = add("bob", inside);
         assert!(refused.code == 2 && refused.err.contains("CREDENTIAL_IN_PROJECT"), "{inside}: {refused:?}");
         assert!(!project.path(inside).exists(), "{inside}");
@@ -106,6 +109,7 @@ fn a_credential_is_not_made_where_agents_read() {
     add("bob", "bob.key").well();
 }
 
+// proves E-H04
 // break crates/bins/ambit/src/verbs/unread.rs: `if SealedCredential::read(&text).is_some() || ApproverCredential::read(&text).is_ok() {` -> `if SealedCredential::read(&text).is_some() {`
 #[test]
 fn a_directory_that_holds_a_credential_is_not_imported() {
