@@ -37,7 +37,7 @@ fn at_once(project: &Project, words: &[&str]) -> Answered {
 }
 
 // proves E-H04
-// break crates/bins/ambit/src/input_file.rs: `&& mode & 0o077 != 0` -> `&& mode & 0o007 != 0`
+// break crates/bins/ambit/src/input_file.rs: `if mode & 0o077 != 0 {` -> `if mode & 0o007 != 0 {`
 // break crates/bins/ambit/src/input_file.rs: `if !opened.metadata().map_err(failed)?.is_file() {` -> `if false {`
 #[test]
 fn a_credential_that_others_can_read_is_refused_and_nothing_is_waited_for() {
