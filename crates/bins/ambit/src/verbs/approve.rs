@@ -90,11 +90,14 @@ async fn shown(
 ) -> Result<String, Failure> {
     let failed = |error: ambit_orchestrator::DriveError| Failure::of(error.code(), &error);
     let state = services.orchestrator.state(run).await.map_err(failed)?;
-    let Some(seen) = view(&state, services.clock.now()) else { return Ok(String::new()) };
-    let links = links(services, run).await?;
-    let Some(asked) = question(services, &run.scope, &links, &seen).await? else {
-        return Ok(String::new());
+    // What cannot be shown is not decided about.
+    let unseen = || {
+        Failure::new("PROPOSAL_UNINSPECTABLE", format!("what {} asks for cannot be shown", pending.proposal))
+            .help("nothing was signed; `ambit run show RUN` says where the run stands")
     };
+    let seen = view(&state, services.clock.now()).ok_or_else(unseen)?;
+    let links = links(services, run).await?;
+    let asked = question(services, &run.scope, &links, &seen).await?.ok_or_else(unseen)?;
     let act = if approves { "approve" } else { "deny" };
     let name = seen.name.as_deref().unwrap_or(seen.run.as_str());
     Ok(format!("you {act} {} for {name}, {}\n{}", pending.capability, pending.proposal, asked.page()))
