@@ -97,10 +97,12 @@ fn traced(
     let mut command = Command::new("strace");
     command.args(["-f", "-qq", "-c", "-U", "name,calls,errors", "-o"]).arg(&file);
     command.arg(inner.get_program()).args(inner.get_args());
+    command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
     command.current_dir(&ground.folder);
     {
-        let Start::Ready(mut arm) = Process::start(plan.name, &mut command)? else {
-            return Ok(Calls::new());
+        let mut arm = match Process::start(plan.name, &mut command)? {
+            Start::Ready(arm) => arm,
+            Start::Absent(why) => return Err(Failure::new(why)),
         };
         for _ in 0..performances {
             (operation.before)(ground)?;

@@ -97,10 +97,13 @@ fn begin(
     plan: &'static ArmPlan,
     ground: &Ground,
 ) -> Result<Result<(Running, MeasuredArm), String>, Failure> {
-    let told = |failure: &Failure| failure.with_causes().replace('\n', " ");
+    // Where the folder of the benchmarks lies says nothing of an arm, and the page is of no one machine.
+    let placeless =
+        |text: &str| text.replace(&format!("{}/", ground.folder.display()), "").replace('\n', " ");
+    let told = |failure: &Failure| placeless(&failure.with_causes());
     let mut arm = match Process::start(plan.name, &mut (plan.program)(ground)?) {
         Ok(Start::Ready(arm)) => arm,
-        Ok(Start::Absent(why)) => return Ok(Err(why)),
+        Ok(Start::Absent(why)) => return Ok(Err(placeless(&why))),
         Err(failure) => return Ok(Err(told(&failure))),
     };
     // The second tells how long it takes.
@@ -113,7 +116,7 @@ fn begin(
     let counted = if is_slow {
         Err("its calls are not counted".to_owned())
     } else {
-        counting::count(operation, plan, ground)?
+        counting::count(operation, plan, ground)?.map_err(|why| placeless(&why))
     };
     Ok(Ok((Running { arm, is_slow, failed: None }, MeasuredArm::of(plan, counted, held))))
 }

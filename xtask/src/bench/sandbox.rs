@@ -21,18 +21,23 @@ const fn peer(name: &'static str, lacks: &'static str, program: Program) -> ArmP
 const OCI: &str =
     "a system-call filter; a workspace with files in it; a user of its own; a bound on processor time";
 
-const CRUN: ArmPlan = peer("crun", OCI, |ground| Ok(apart(&ground.own_in_image("crun")?)));
-const RUNC: ArmPlan = peer("runc", OCI, |ground| Ok(apart(&ground.own_in_image("runc")?)));
+const CRUN: ArmPlan = peer("crun", OCI, |ground| Ok(apart(&with_libraries(ground, "crun")?)));
+const RUNC: ArmPlan = peer("runc", OCI, |ground| Ok(apart(&with_libraries(ground, "runc")?)));
 const DOCKER: ArmPlan =
     peer("docker", "a workspace with files in it; a user of its own; a bound on processor time", |ground| {
         ground.own_in_image("docker")
     });
 const SRT: ArmPlan =
     peer("srt", "limits; an image of its own (it shows the machine's files); a workspace", |ground| {
-        let mut command = ground.own_in_image("srt")?;
-        command.env("LD_LIBRARY_PATH", setup::library_path(&ground.folder));
-        Ok(command)
+        with_libraries(ground, "srt")
     });
+
+/// An arm of a program that may have been unpacked together with its libraries.
+fn with_libraries(ground: &Ground, arm: &str) -> Result<Command, Failure> {
+    let mut command = ground.own_in_image(arm)?;
+    command.env("LD_LIBRARY_PATH", setup::library_path(&ground.folder));
+    Ok(command)
+}
 
 static LEASE: [ArmPlan; 8] = [
     BARE,

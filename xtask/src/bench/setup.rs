@@ -12,9 +12,10 @@ use crate::cargo;
 use crate::failure::Failure;
 
 /// Debian's packages, as of its twelfth release, each with the program or the library that it is taken for.
-const DEBIAN: [(&str, &str, &str); 8] = [
+const DEBIAN: [(&str, &str, &str); 9] = [
     ("bubblewrap", "0.8.0-2+deb12u1", "bwrap"),
     ("crun", "1.8.1-1+deb12u1", "crun"),
+    ("libyajl2", "2.1.0-3+deb12u2", "libyajl.so.2"),
     ("runc", "1.1.5+ds1-1+deb12u1", "runc"),
     ("docker.io", "20.10.24+dfsg1-1+deb12u1+b6", "dockerd"),
     ("containerd", "1.6.20~ds1-1+deb12u3", "containerd"),
