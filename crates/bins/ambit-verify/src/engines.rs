@@ -3,18 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ambit_blueprint::{PolicySet, ToolRule};
+use ambit_blueprint::{Document, PolicySet, ToolRule};
 use ambit_ids::{ByteCount, Digest, Scope, limits};
-use ambit_orchestrator::{Documents, Policies, PolicyUnusable};
 use ambit_policy::EngineVersion;
 use ambit_policy_cedar::CedarEngine;
 use ambit_policy_rules::RuleEngine;
 use ambit_ports::blobs::BlobStore;
-use ambit_ports::policy::PolicyEngine;
+use ambit_ports::policy::{Policies, PolicyEngine, PolicyUnusable};
 use async_trait::async_trait;
 
 /// The engines of every policy set, each made once.
-pub(crate) struct Engines {
+pub struct Engines {
     blobs: Arc<dyn BlobStore>,
     made: Mutex<BTreeMap<(Digest, Kind), Arc<dyn PolicyEngine>>>,
 }
@@ -51,7 +50,9 @@ impl Kind {
 }
 
 impl Engines {
-    pub(crate) fn new(blobs: Arc<dyn BlobStore>) -> Self {
+    /// Those of the policy sets in these blobs.
+    #[must_use]
+    pub fn new(blobs: Arc<dyn BlobStore>) -> Self {
         Self { blobs, made: Mutex::default() }
     }
 
@@ -74,9 +75,12 @@ impl Engines {
         let limit = ByteCount::new(limits::DOCUMENT_BYTES as u64);
         let bytes = self.blobs.get(scope, policy, limit).await.map_err(|error| error.to_string())?;
         let set = PolicySet::read(&bytes).map_err(|error| error.to_string())?;
-        let documents = Documents::new(self.blobs.clone());
-        let bundle =
-            documents.bundle(scope, set.tool_rules.digest).await.map_err(|error| error.to_string())?;
+        let bytes = self.blobs.get(scope, set.tool_rules.digest, limit).await;
+        let bytes = bytes.map_err(|error| error.to_string())?;
+        let bundle = Document::parse("the policy bundle", &bytes).map_err(|error| error.to_string())?;
+        let Document::Bundle(bundle) = bundle else {
+            return Err(format!("its tool rules are a {}", bundle.kind()));
+        };
         let rules = bundle.tool_rules().ok_or_else(|| "the bundle has no tool rules".to_owned())?;
         kind.make(policy, rules)
     }

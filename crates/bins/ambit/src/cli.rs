@@ -73,6 +73,11 @@ Examples:
   ambit revision import --git ../shop --at v2.1
   ambit revision import --git https://example.com/shop.git --at 3f1c2ab";
 
+/// Verifications as they are written.
+const VERIFY_EXAMPLES: &str = "\
+Exit codes: 0 where every check ran and held, 10 where something is refuted, 12 otherwise.
+`ambit-verify` is a program of its own with this verb alone.";
+
 /// Comparisons as they are written.
 const DIFF_EXAMPLES: &str = "\
 Examples:
@@ -167,6 +172,8 @@ pub(crate) enum Verb {
     /// List, show and verify evidence.
     #[command(subcommand)]
     Trace(TraceVerb),
+    /// Verify an evidence bundle offline: nothing but the bundle and the keys is read.
+    Verify(VerifyArgs),
     /// Show what a sandbox backend can do here, and whether it is admitted.
     #[command(subcommand)]
     Backend(BackendVerb),
@@ -313,6 +320,16 @@ pub(crate) enum TraceVerb {
         /// The run, by name or id.
         run: Option<String>,
     },
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = VERIFY_EXAMPLES)]
+pub(crate) struct VerifyArgs {
+    /// The directory that `run export --out` wrote, or the file of its `--tar`.
+    pub(crate) bundle: PathBuf,
+    /// The keys that are trusted, from whoever runs Ambit. Those in the bundle never are.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trust_root: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]

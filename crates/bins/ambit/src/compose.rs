@@ -21,10 +21,10 @@ use ambit_runtime_system::{LinuxProcesses, SystemClock, SystemEntropy, TimeOrder
 use ambit_sandboxes::Sandboxes;
 use ambit_signer_file::FileSigner;
 use ambit_store_sqlite::{SqliteStore, StoreOptions};
+use ambit_verify::Engines;
 use ambit_verify_trace::Verifier;
 
 use crate::backends::{self, BackendName, Machine, Opened};
-use crate::engines::Engines;
 use crate::failure::Failure;
 use crate::home::Home;
 

@@ -18,7 +18,6 @@ mod crew;
 mod decision;
 mod defect;
 mod ending;
-mod engines;
 mod failure;
 mod home;
 mod ink;
@@ -61,6 +60,7 @@ fn main() -> ExitCode {
         // These know neither a home nor a project, and are over before the rest would have been set up.
         Verb::Patch(verb) => verbs::patch::run(&verb, json),
         Verb::Tree(verb) => verbs::tree::run(&verb, json),
+        Verb::Verify(arguments) => verbs::verify::run(&arguments),
         _ => crew::many()?.block_on(run(cli)),
     });
     ExitCode::from(tell(json, result))

@@ -1,52 +1,59 @@
 //! What a run made, as one document.
 
-use ambit_blueprint::NamedCommandCatalog;
+use ambit_blueprint::{Document, NamedCommandCatalog};
 use ambit_evidence::artifacts::{
     Approval, Budget, Check, CheckVerdict, DocumentKind, Grant, LogReference, PatchReference, RunArtifacts,
     TreeReference,
 };
 use ambit_evidence::v1::{AmountsV1, LimitsV1, PatchV1};
 use ambit_gates::{Ending, ResourceLimit};
-use ambit_ids::{ByteCount, ProposalId};
-use ambit_orchestrator::RunRef;
+use ambit_ids::{ByteCount, ProposalId, Scope};
 use ambit_ports::sandbox::{ExecutionObservation, OutputCapture};
 use ambit_revision::Diff;
+use ambit_revisions::Revisions;
 use ambit_run::{Dossier, GateRecord, State};
 
-use crate::compose::Services;
-use crate::failure::Failure;
-use crate::outputs::OBSERVATION_LIMIT;
+use crate::documents::read_document;
+use crate::finding::{Finding, LinkName};
+use crate::findings::refuting;
+use crate::vault::{Vault, of_revision};
 
 /// The canonical difference from a run's base to its newest tree.
-pub(crate) async fn changes(services: &Services, run: &RunRef, dossier: &Dossier) -> Result<Diff, Failure> {
-    let failed = |error: ambit_revisions::RevisionError| Failure::of(error.code(), &error);
-    let base = services.revisions.load(&run.scope, dossier.pins.base.tree).await.map_err(failed)?;
-    let head = services.revisions.load(&run.scope, dossier.head).await.map_err(failed)?;
-    services.revisions.difference(&run.scope, &base, &head).await.map_err(failed)
+pub(crate) async fn changes(
+    revisions: &Revisions,
+    scope: &Scope,
+    dossier: &Dossier,
+) -> Result<Diff, Finding> {
+    let failed = |error: ambit_revisions::RevisionError| of_revision(&error);
+    let base = revisions.load(scope, dossier.pins.base.tree).await.map_err(failed)?;
+    let head = revisions.load(scope, dossier.head).await.map_err(failed)?;
+    revisions.difference(scope, &base, &head).await.map_err(failed)
 }
 
 /// What a run made. `changes` is the difference from its base to its newest tree.
 pub(crate) async fn artifacts(
-    services: &Services,
-    run: &RunRef,
+    vault: &Vault,
     state: &State,
     dossier: &Dossier,
     changes: &Diff,
-) -> Result<RunArtifacts, Failure> {
+    unfit: &LinkName,
+) -> Result<RunArtifacts, Finding> {
     let pins = &dossier.pins;
-    let catalog = services.documents().catalog(&run.scope, pins.catalog).await;
-    let catalog = catalog.map_err(|error| Failure::of(error.code(), &error))?;
+    let catalog = match read_document(vault, &pins.scope, "the command catalog", pins.catalog).await? {
+        Document::Catalog(catalog) => catalog,
+        other => return Err(refuting(unfit.clone(), format!("its catalog is a {}", other.kind()))),
+    };
     let mut verification = Vec::new();
     for record in dossier.gates.records() {
-        verification.push(check(services, run, &catalog, record, false).await?);
+        verification.push(check(vault, &pins.scope, &catalog, record, false).await?);
     }
     for record in &dossier.hidden {
-        verification.push(check(services, run, &catalog, record, true).await?);
+        verification.push(check(vault, &pins.scope, &catalog, record, true).await?);
     }
-    let phase = state.phase().ok_or_else(|| Failure::new("RUN_NOT_FOUND", "there is no such run"))?;
+    let phase = state.phase().ok_or_else(|| refuting(unfit.clone(), "the run has no phase"))?;
     Ok(RunArtifacts {
         kind: DocumentKind::V1,
-        run: run.run.clone(),
+        run: pins.run.clone(),
         phase,
         stop: state.stop_reason().map(Into::into),
         preview_ready: matches!(state, State::Ended(ended) if ended.preview_ready),
@@ -66,16 +73,14 @@ pub(crate) async fn artifacts(
 }
 
 async fn check(
-    services: &Services,
-    run: &RunRef,
+    vault: &Vault,
+    scope: &Scope,
     catalog: &NamedCommandCatalog,
     record: &GateRecord,
     hidden: bool,
-) -> Result<Check, Failure> {
-    let bytes = services.blobs.get(&run.scope, record.artifact, OBSERVATION_LIMIT).await;
-    let bytes = bytes.map_err(|error| Failure::of(error.code(), &error))?;
-    let seen: ExecutionObservation =
-        serde_json::from_slice(&bytes).map_err(|error| Failure::of("OBSERVATION_UNREADABLE", &error))?;
+) -> Result<Check, Finding> {
+    let what = "the observation of an execution";
+    let seen: ExecutionObservation = vault.read_value(scope, what, record.artifact).await?;
     let cut = record.breaches.contains(&ResourceLimit::Output);
     let log =
         |capture: &OutputCapture| LogReference { digest: capture.artifact, size_bytes: capture.bytes, cut };

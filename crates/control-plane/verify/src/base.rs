@@ -48,7 +48,7 @@ impl Verifier {
     /// Whether a run completed a revision with this tree.
     async fn made_by(&self, scope: &Scope, run: &RunId, tree: Digest) -> Result<(), Finding> {
         let maker = RunRef { scope: scope.clone(), run: run.clone() };
-        let stream = Stream::read(self.store.as_ref(), &maker.stream(), &self.log_key).await;
+        let stream = Stream::read(self.store.as_ref(), &maker.stream(), &self.log_keys).await;
         if !stream.is_whole() {
             return Err(unsettled(
                 Some(stream.head_name()),

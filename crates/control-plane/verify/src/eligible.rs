@@ -9,6 +9,7 @@ use crate::finding::{Finding, LinkName};
 use crate::findings::refuting;
 use crate::report::{CheckId, Report, Verdict};
 use crate::run::Inspection;
+use crate::stream::Stream;
 use crate::verifier::Verifier;
 
 vocabulary!(
@@ -86,22 +87,8 @@ impl Verifier {
             }
         };
         let (project, stream) = self.streams(&run).await;
-        let Inspection { report, eligibility } = self.inspect(&run, &project, &stream).await;
-        let imported = Project::fold(scope, &project.links).import(revision).is_some();
-        let last = stream.links.last().map_or_else(link, crate::findings::record_name);
-        let missing = match (&eligibility, imported) {
-            (_, true) => Some(missing_of(&report, Some(refuting(link(), "it was imported as well")))),
-            (Some(Ok(_)), false) if report.verdict == Verdict::Proved => None,
-            (Some(Err(why)), false) => Some(missing_of(&report, Some(refuting(last, why.to_string())))),
-            (Some(Ok(_)) | None, false) => Some(missing_of(&report, None)),
-        };
-        let standing = match &missing {
-            None => EligibilityStanding::Eligible,
-            Some(missing) if missing.finding.refutes => EligibilityStanding::Ineligible,
-            Some(_) => EligibilityStanding::Unknown,
-        };
-        let tree = eligibility.and_then(Result::ok).filter(|_| missing.is_none());
-        Eligibility { revision, standing, tree, run: Some(run.run), missing, report: Some(report) }
+        let inspection = self.inspect(&run, &project, &stream).await;
+        judged(revision, &run, inspection, &project, &stream)
     }
 
     /// Why there is no run that made a revision.
@@ -113,6 +100,32 @@ impl Verifier {
             "the project has no such revision"
         }
     }
+}
+
+/// What the inspection of a run says about the revision that it made.
+pub(crate) fn judged(
+    revision: RevisionId,
+    run: &RunRef,
+    Inspection { report, eligibility }: Inspection,
+    project: &Stream,
+    stream: &Stream,
+) -> Eligibility {
+    let link = || LinkName::Revision { revision };
+    let imported = Project::fold(&run.scope, &project.links).import(revision).is_some();
+    let last = stream.links.last().map_or_else(link, crate::findings::record_name);
+    let missing = match (&eligibility, imported) {
+        (_, true) => Some(missing_of(&report, Some(refuting(link(), "it was imported as well")))),
+        (Some(Ok(_)), false) if report.verdict == Verdict::Proved => None,
+        (Some(Err(why)), false) => Some(missing_of(&report, Some(refuting(last, why.to_string())))),
+        (Some(Ok(_)) | None, false) => Some(missing_of(&report, None)),
+    };
+    let standing = match &missing {
+        None => EligibilityStanding::Eligible,
+        Some(missing) if missing.finding.refutes => EligibilityStanding::Ineligible,
+        Some(_) => EligibilityStanding::Unknown,
+    };
+    let tree = eligibility.and_then(Result::ok).filter(|_| missing.is_none());
+    Eligibility { revision, standing, tree, run: Some(run.run.clone()), missing, report: Some(report) }
 }
 
 /// What is missing first: what refutes a check, then why the run does not speak for the revision, then what could not be

@@ -54,6 +54,11 @@ pub enum LinkName {
         /// The run.
         run: RunId,
     },
+    /// A member of an evidence bundle.
+    Member {
+        /// Its name.
+        name: String,
+    },
 }
 
 impl fmt::Display for LinkName {
@@ -66,6 +71,7 @@ impl fmt::Display for LinkName {
             Self::Approval { blueprint, digest } => write!(f, "the approval of {blueprint} {digest}"),
             Self::Revision { revision } => write!(f, "{revision}"),
             Self::Closing { run } => write!(f, "the record that closes {run}"),
+            Self::Member { name } => write!(f, "the member {name}"),
         }
     }
 }

@@ -12,7 +12,9 @@
 #![forbid(unsafe_code)]
 
 mod approvals;
+mod artifacts;
 mod base;
+mod bundle;
 mod decisions;
 mod documents;
 mod eligible;
@@ -20,10 +22,12 @@ mod ending;
 mod finding;
 mod findings;
 mod gates;
+mod log_keys;
 mod observations;
 mod origin;
 mod patches;
 mod project;
+mod readable;
 mod report;
 mod run;
 mod sandboxes;
@@ -33,8 +37,11 @@ mod trace;
 mod vault;
 mod verifier;
 
+pub use bundle::{BundleJudgement, Inventory};
 pub use eligible::{Eligibility, EligibilityStanding, Missing};
 pub use finding::{Finding, LinkName};
 pub use findings::Standing;
+pub use log_keys::{LogKey, LogKeys};
+pub use readable::Readable;
 pub use report::{Check, CheckId, Report, Verdict};
 pub use verifier::Verifier;

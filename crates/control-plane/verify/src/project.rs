@@ -94,7 +94,7 @@ impl Verifier {
         let mut reports = Vec::new();
         for run in runs {
             let run_ref = RunRef { scope: scope.clone(), run: run.clone() };
-            let stream = Stream::read(self.store.as_ref(), &run_ref.stream(), &self.log_key).await;
+            let stream = Stream::read(self.store.as_ref(), &run_ref.stream(), &self.log_keys).await;
             let mut report = self.inspect(&run_ref, project, &stream).await.report;
             if report.verdict != Verdict::Proved {
                 // The project may have gone on since its stream was read.

@@ -65,6 +65,10 @@ vocabulary!(
         Acceptance = "acceptance",
         /// The exported trace holds exactly the records before its export.
         Trace = "trace",
+        /// Every member that a bundle lists is there, and is what the list says.
+        BundleMembers = "bundle.members",
+        /// What a bundle has for people to read is what its records and blobs make.
+        BundleReadable = "bundle.readable",
     }
 );
 
@@ -168,6 +172,11 @@ impl CheckId {
                 "the standing of the revision follows from gates on its final tree and the cleanup"
             }
             Self::Trace => "the exported trace holds exactly the records before its export",
+            Self::BundleMembers => "every member that the bundle lists is there and has the listed digest",
+            Self::BundleReadable => {
+                "revision, patches, gates, documents, manifests and receipts are made again from records and blobs, and \
+                 are the same"
+            }
         }
     }
 }
@@ -196,6 +205,26 @@ pub struct Check {
     pub standing: Standing,
     /// What keeps it from being proved, the first of them where they are many; empty where it is proved.
     pub findings: Vec<Finding>,
+}
+
+impl Check {
+    fn of(id: CheckId, findings: Findings) -> Self {
+        let (title, standing) = (id.title().to_owned(), findings.standing());
+        Self { id, title, standing, findings: findings.into_listed() }
+    }
+}
+
+impl Verdict {
+    fn of(checks: &[Check]) -> Self {
+        let any = |standing| checks.iter().any(|check| check.standing == standing);
+        if any(Standing::Refuted) {
+            Self::Refuted
+        } else if any(Standing::NotChecked) {
+            Self::CouldNotVerify
+        } else {
+            Self::Proved
+        }
+    }
 }
 
 /// What a verification answers about one run or one project.
@@ -229,23 +258,18 @@ impl Report {
             .iter()
             .map(|id| {
                 let findings = results.remove(id).unwrap_or_else(|| Findings::skipped("it was not reached"));
-                Check {
-                    id: *id,
-                    title: id.title().to_owned(),
-                    standing: findings.standing(),
-                    findings: findings.into_listed(),
-                }
+                Check::of(*id, findings)
             })
             .collect();
-        let any = |standing| checks.iter().any(|check| check.standing == standing);
-        let verdict = if any(Standing::Refuted) {
-            Verdict::Refuted
-        } else if any(Standing::NotChecked) {
-            Verdict::CouldNotVerify
-        } else {
-            Verdict::Proved
-        };
+        let verdict = Verdict::of(&checks);
         Self { subject, verdict, checks, flags: Vec::new(), covered, runs: Vec::new() }
+    }
+
+    /// The same report with one more check, at its end.
+    pub(crate) fn and(mut self, id: CheckId, findings: Findings) -> Self {
+        self.checks.push(Check::of(id, findings));
+        self.verdict = Verdict::of(&self.checks);
+        self
     }
 
     /// A check by its id.

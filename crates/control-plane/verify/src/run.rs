@@ -56,7 +56,7 @@ impl Verifier {
         loop {
             let before = self.store.change_mark().await;
             let project = self.project_stream(&run.scope).await;
-            let stream = Stream::read(self.store.as_ref(), &run.stream(), &self.log_key).await;
+            let stream = Stream::read(self.store.as_ref(), &run.stream(), &self.log_keys).await;
             let after = self.store.change_mark().await;
             tries += 1;
             if tries == READS || matches!((before, after), (Ok(before), Ok(after)) if before == after) {
@@ -66,7 +66,7 @@ impl Verifier {
     }
 
     pub(crate) async fn project_stream(&self, scope: &Scope) -> Stream {
-        Stream::read(self.store.as_ref(), &StreamId::Project(scope.clone()), &self.log_key).await
+        Stream::read(self.store.as_ref(), &StreamId::Project(scope.clone()), &self.log_keys).await
     }
 
     /// Checks a run whose streams were read.

@@ -2,13 +2,13 @@
 
 use ambit_evidence::{Link, StreamName, verify_chain};
 use ambit_ids::limits;
-use ambit_journal::{HeadFault, Journal, checked_end};
-use ambit_ports::signer::PublicKey;
+use ambit_journal::{HeadFault, Journal};
 use ambit_ports::store::{Seq, SignedHead, Store, StoreError, StoredRecord, StreamId};
 use serde::Deserialize;
 
 use crate::finding::{Finding, LinkName};
 use crate::findings::{Findings, refuting, unsettled};
+use crate::log_keys::LogKeys;
 
 /// How many records are read at a time.
 const PAGE: usize = 256;
@@ -30,7 +30,7 @@ pub(crate) struct Stream {
 
 impl Stream {
     /// Reads and checks a stream. What is wrong with it is part of the answer.
-    pub(crate) async fn read(store: &dyn Store, stream: &StreamId, key: &PublicKey) -> Self {
+    pub(crate) async fn read(store: &dyn Store, stream: &StreamId, keys: &LogKeys) -> Self {
         let name = Journal::name(stream);
         let head = store.head(stream).await;
         let (rows, unread) = rows(store, stream, &name).await;
@@ -47,7 +47,7 @@ impl Stream {
                 findings
             }
             (Ok(_), false) => Findings::skipped("the records do not form a chain"),
-            (Ok(head), true) => check_head(&name, &links, head.as_ref(), key),
+            (Ok(head), true) => check_head(&name, &links, head.as_ref(), keys),
         };
         let links = if whole { links } else { Vec::new() };
         Self { name, rows, links, chain, head }
@@ -127,11 +127,12 @@ fn row_name(name: &StreamName, seq: u64, rows: &[StoredRecord]) -> LinkName {
     LinkName::Record { stream: name.to_string(), seq, kind }
 }
 
-fn check_head(name: &StreamName, links: &[Link], head: Option<&SignedHead>, key: &PublicKey) -> Findings {
+fn check_head(name: &StreamName, links: &[Link], head: Option<&SignedHead>, keys: &LogKeys) -> Findings {
     let mut findings = Findings::default();
     let link = LinkName::Head { stream: name.to_string() };
-    match checked_end(name, links, head, key) {
-        Ok(_) => {}
+    match keys.check(name, links, head) {
+        Ok(None) => {}
+        Ok(Some(why)) => findings.refute(link, why),
         Err(HeadFault::Missing) if links.is_empty() => {
             findings.push(unsettled(Some(link), "the stream was never written to"));
         }

@@ -53,6 +53,9 @@ pub(crate) enum RunVerb {
         /// The directory, which must not exist.
         #[arg(long, short, value_name = "DIR")]
         out: PathBuf,
+        /// The same as one file beside it, which must not exist: a tar, always of the same bytes.
+        #[arg(long, value_name = "FILE")]
+        tar: Option<PathBuf>,
     },
 }
 

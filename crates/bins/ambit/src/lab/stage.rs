@@ -196,7 +196,8 @@ impl Stage {
         let Some(dir) = &self.keep else { return Ok(None) };
         for played in runs {
             let out = dir.join(format!("{}-bundle", played.revision));
-            export::run(&self.context, &played.run, &out).await?;
+            let tar = dir.join(format!("{}-bundle.tar", played.revision));
+            export::run(&self.context, &played.run, &out, Some(&tar)).await?;
         }
         Ok(Some(dir.clone()))
     }

@@ -2,7 +2,6 @@
 
 mod approve;
 mod approver;
-mod artifacts;
 mod backend;
 mod backend_schemas;
 mod bare_home;
@@ -42,6 +41,7 @@ mod tools;
 pub(crate) mod trace;
 pub(crate) mod tree;
 mod unread;
+pub(crate) mod verify;
 mod volume;
 
 use crate::answer::Answer;
@@ -67,6 +67,7 @@ pub(crate) async fn dispatch(context: Context, verb: Verb) -> Result<Answer, Fai
         Verb::Patch(verb) => patch::run(&verb, context.json),
         Verb::Oracle(verb) => oracle::run(&verb, context.json),
         Verb::Tree(verb) => tree::run(&verb, context.json),
+        Verb::Verify(arguments) => verify::run(&arguments),
         Verb::Approve(arguments) => approve::decide(&context, arguments, true).await,
         Verb::Deny(arguments) => approve::decide(&context, arguments, false).await,
         Verb::Trace(verb) => trace::run(&context, verb).await,

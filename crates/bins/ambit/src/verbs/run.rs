@@ -31,7 +31,7 @@ pub(crate) async fn run(context: &Context, verb: RunVerb) -> Result<Answer, Fail
         RunVerb::Cancel { run } => drive::cancel(context, &run).await,
         RunVerb::Resume { run, agent } => resume(context, &run, agent.as_deref()).await,
         RunVerb::Revise(arguments) => revise(context, arguments).await,
-        RunVerb::Export { run, out } => export::run(context, &run, &out).await,
+        RunVerb::Export { run, out, tar } => export::run(context, &run, &out, tar.as_deref()).await,
     }
 }
 

@@ -3,7 +3,8 @@ use ambit_evidence::v1::{ActorKind, Body, ProjectBody, Record};
 use ambit_ids::RunId;
 use ambit_ports::store::StreamId;
 use ambit_run::{CallOutcome, Event};
-use ambit_verify_trace::{Report, Standing, Verdict};
+use ambit_verify::report_page;
+use ambit_verify_trace::{Report, Verdict};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -130,30 +131,7 @@ async fn verify(context: &Context, services: &Services, named: Option<&str>) -> 
         Verdict::Refuted => exit::REFUTED,
         Verdict::CouldNotVerify => exit::UNVERIFIED,
     };
-    Ok(Answer::of(page(&report), &report)?.prose().exiting(code))
-}
-
-/// A report as a page: each check, and under it what keeps it from being proved.
-fn page(report: &Report) -> String {
-    let mut page = format!("{}: {}\n", report.subject, report.verdict.as_str());
-    for check in &report.checks {
-        let mark = match check.standing {
-            Standing::Proved => "ok     ",
-            Standing::Refuted => "REFUTED",
-            Standing::NotChecked => "unknown",
-        };
-        page.push_str(&format!("  {mark} {:<18} {}\n", check.id.as_str(), check.title));
-        for finding in &check.findings {
-            page.push_str(&format!("          {finding}\n"));
-        }
-    }
-    for flag in &report.flags {
-        page.push_str(&format!("  odd     {flag}\n"));
-    }
-    for run in &report.runs {
-        page.push_str(&self::page(run));
-    }
-    page
+    Ok(Answer::of(report_page(&report), &report)?.prose().exiting(code))
 }
 
 /// A report in a line: how it came out, and the first thing that keeps it from being proved.

@@ -179,7 +179,7 @@ impl Forger {
             LinkName::Blob { what, .. } | LinkName::Document { what, .. } => what.contains(named),
             LinkName::Approval { .. } => named == "approval",
             LinkName::Revision { .. } => named == "revision",
-            LinkName::Head { .. } | LinkName::Closing { .. } => false,
+            LinkName::Head { .. } | LinkName::Closing { .. } | LinkName::Member { .. } => false,
         };
         assert!(
             findings.iter().any(|finding| finding.refutes && finding.link.as_ref().is_some_and(names)),
