@@ -42,7 +42,7 @@ fn another_spelling_of_the_same_records_is_refuted() {
         .collect();
     golden.put("trace.jsonl", spaced.as_bytes());
     golden.list_again();
-    golden.verify().refuted("white space", "run.chain", "canonical");
+    golden.verify().refuted("white space", "run.chain", "no record of a known version");
 }
 
 // flip-bit
@@ -77,12 +77,12 @@ fn records_that_are_dropped_moved_repeated_or_renumbered_are_refuted_where_they_
         if dropped + 1 < records.len() {
             judged.refuted(&format!("without {dropped}"), "run.chain", &format!("\"seq\":{dropped},"));
         } else {
-            judged.refuted("without the last", "run.head", "signature");
+            judged.refuted("without the last", "run.head", "not signed by the log key");
         }
         if dropped % 8 == 0 && dropped + 1 < records.len() && dropped > 0 {
             // Chained again, it is the key that is missing.
             golden.rechain(fewer, 0);
-            golden.verify().refuted("chained again", "run.head", "signature");
+            golden.verify().refuted("chained again", "run.head", "not signed by the log key");
         }
     }
     let middle = records.len() / 2;
@@ -91,13 +91,13 @@ fn records_that_are_dropped_moved_repeated_or_renumbered_are_refuted_where_they_
     golden.rechain(swapped.clone(), usize::MAX);
     golden.verify().refuted("swapped", "run.chain", &format!("\"seq\":{middle},"));
     golden.rechain(swapped, 0);
-    golden.verify().refuted("swapped and chained again", "run.head", "signature");
+    golden.verify().refuted("swapped and chained again", "run.head", "not signed by the log key");
     let mut doubled = records.clone();
     doubled.insert(middle, records[middle].clone());
     golden.rechain(doubled.clone(), usize::MAX);
     golden.verify().refuted("twice", "run.chain", &format!("\"seq\":{},", middle + 1));
     golden.rechain(doubled, 0);
-    golden.verify().refuted("twice and chained again", "run.head", "signature");
+    golden.verify().refuted("twice and chained again", "run.head", "not signed by the log key");
     let mut gap = records.clone();
     for record in &mut gap[middle..] {
         record["seq"] = (record["seq"].as_u64().unwrap() + 1).into();
@@ -108,7 +108,7 @@ fn records_that_are_dropped_moved_repeated_or_renumbered_are_refuted_where_they_
     back[middle]["ts"] = "2001-01-01T00:00:00.000Z".into();
     golden.rechain(back, 0);
     let judged = golden.verify();
-    judged.refuted("an earlier time", "run.head", "signature");
+    judged.refuted("an earlier time", "run.head", "not signed by the log key");
     assert!(judged.json["report"]["flags"].to_string().contains("before that of the record before"));
     golden.rechain(records, 0);
     assert_eq!(golden.verify().exit, 0, "the control: chained again without a change");
@@ -123,7 +123,7 @@ fn a_forged_record_and_another_tenant_with_right_hashes_are_refuted_for_want_of_
     let mut forged = records.clone();
     forged.insert(passed, records[passed].clone());
     golden.rechain(forged, 0);
-    golden.verify().refuted("a gate that passed", "run.head", "signature");
+    golden.verify().refuted("a gate that passed", "run.head", "not signed by the log key");
     let mut other = records.clone();
     for record in &mut other {
         record["organization"] = "mallory".into();
@@ -224,7 +224,7 @@ fn signatures_of_nobody_of_another_key_and_of_a_revoked_one_are_refuted() {
     };
     set(&|head| head["signature"] = "".into()).refuted("no signature", "run.head", "128");
     set(&|head| head["alg"] = "none".into()).refuted("no algorithm", "run.head", "altered");
-    set(&|head| head["signature"] = "00".repeat(64).into()).refuted("zeroes", "run.head", "signature");
+    set(&|head| head["signature"] = "00".repeat(64).into()).refuted("zeroes", "run.head", "not signed by the log key");
     assert_eq!(set(&|_| {}).exit, 0, "the control");
     // The key in the bundle is somebody else's, and the one of the flag decides.
     let root: Value = serde_json::from_slice(&fs::read(golden.root()).unwrap()).unwrap();
@@ -236,7 +236,7 @@ fn signatures_of_nobody_of_another_key_and_of_a_revoked_one_are_refuted() {
         golden.verify_by(&path)
     };
     let other = Digest::of(b"another key").to_hex();
-    by(&|key| key["publicKey"] = other.clone().into()).refuted("another key", "run.head", "signature");
+    by(&|key| key["publicKey"] = other.clone().into()).refuted("another key", "run.head", "not signed by the log key");
     by(&|key| key["revokedMs"] = 1.into()).refuted("revoked before", "run.head", "revoked");
     by(&|key| key["untilMs"] = 1.into()).refuted("ended before", "run.head", "did not count");
     by(&|key| key["fromMs"] = 9_000_000_000_000_000_u64.into()).refuted(
