@@ -39,6 +39,7 @@ mod watch;
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
+use ambit_verify::printable_json_line;
 use clap::Parser as _;
 use rustix::fs::Mode;
 use rustix::process::umask;
@@ -47,7 +48,7 @@ use crate::answer::Answer;
 use crate::cli::{Cli, Verb};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::terminal::{columns, folded, printable, printable_json, printable_json_line};
+use crate::terminal::{columns, folded, printable, printable_json};
 
 fn main() -> ExitCode {
     unmask_own();

@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd;
 
-pub(crate) use ambit_verify::{printable, printable_json, printable_json_line};
+pub(crate) use ambit_verify::{printable, printable_json};
 use serde_json::Value;
 
 /// What stands before a line of text that is not ours, so that it cannot pass for ours.

@@ -13,7 +13,6 @@ fn code(small: &Small) -> Result<(), &'static str> {
     Bundle::open(&small.dir()).map(|_| ()).map_err(|error| error.code())
 }
 
-// break crates/adapters/bundle/src/directory.rs: `rustix::fs::AtFlags::SYMLINK_NOFOLLOW` -> `rustix::fs::AtFlags::empty()`
 #[test]
 fn links_pipes_and_names_that_are_none_are_refused() {
     let small = Small::new();

@@ -22,9 +22,6 @@ mod backends;
 #[allow(dead_code, reason = "an arm needs a part of what the program composes")]
 #[path = "../../src/compose.rs"]
 mod compose;
-#[allow(dead_code, reason = "an arm decides by the engine of new decisions alone")]
-#[path = "../../src/engines.rs"]
-mod engines;
 #[allow(dead_code, reason = "an arm ends with any failure alike")]
 #[path = "../../src/failure.rs"]
 mod failure;

@@ -31,7 +31,6 @@ use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::{Failure, exit};
 use crate::interrupt::{Signal, Signals};
-use crate::terminal::printable_json_line;
 use crate::watch::{Narrator, lines};
 
 /// How often a block is drawn anew, for what changes with time alone.
@@ -272,7 +271,7 @@ fn tell_json(at: UnixMs, first: u64, state: &State, events: &[Event]) {
     let mut out = std::io::stdout().lock();
     for (seq, event) in (first..).zip(events) {
         for told in events::told(event) {
-            let line = printable_json_line(&told.line(seq, at, &dossier.pins.run));
+            let line = ambit_verify::printable_json_line(&told.line(seq, at, &dossier.pins.run));
             // A reader that went away has read what it wanted.
             let _ = out.write_all(line.as_bytes());
         }

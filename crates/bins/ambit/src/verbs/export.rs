@@ -29,7 +29,7 @@ pub(crate) async fn run(
 ) -> Result<Answer, Failure> {
     let services = context.open()?;
     let (run, state) = services.run(&context.scope, named).await?;
-    for taken in std::iter::once(out).chain(tar).filter(|path| path.exists()) {
+    if let Some(taken) = std::iter::once(out).chain(tar).find(|path| path.exists()) {
         return Err(Failure::new("USAGE_DIRECTORY", format!("{} exists", taken.display()))
             .help("name a directory, and with --tar a file, that does not exist"));
     }

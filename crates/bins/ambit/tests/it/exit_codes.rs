@@ -27,6 +27,8 @@ const ABSENT: &[Wrong] = &[
     (&["run", "resume", "none", "--agent", "first.agent.yaml"], 11, "RUN_NOT_FOUND"),
     (&["run", "revise", "none", "wish", "--case", "AC-1"], 11, "RUN_NOT_FOUND"),
     (&["run", "export", "none", "--out", "out"], 11, "RUN_NOT_FOUND"),
+    (&["verify", "none", "--trust-root", "none"], 12, "TRUST_ROOT_UNREADABLE"),
+    (&["verify", "app", "--trust-root", "catalog.yaml"], 12, "TRUST_ROOT_MALFORMED"),
     (&["trace", "show", "none"], 11, "RUN_NOT_FOUND"),
     (&["trace", "verify", "none"], 11, "RUN_NOT_FOUND"),
     (&["gate", "show", "none", "unit"], 11, "RUN_NOT_FOUND"),

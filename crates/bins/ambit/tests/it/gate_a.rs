@@ -91,7 +91,7 @@ fn an_output_that_is_not_kept_is_told_with_the_bound_that_it_went_over() {
 }
 
 // proves E-S22 D3 E-S12
-// break crates/bins/ambit/src/verbs/export.rs: `self.file(&place, &self.blob(output.artifact).await?)?;` -> `self.file(&place, &[])?;`
+// break crates/control-plane/verify/src/readable.rs: `files.foreign(&format!("{name}/outputs"), &output.path, output.artifact);` -> `files.foreign(&format!("{name}/outputs"), &output.path, record.artifact);`
 #[test]
 fn gate_a_a_slice_without_code_goes_from_queued_to_completed_and_leaves_an_artifact_and_no_dirt() {
     if !is_git_here("gate_a_a_slice_without_code") {

@@ -98,8 +98,8 @@ fn files(dir: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 // proves E-S23 E-S07 E-S08 E-S11 D3 D4
-// break crates/bins/ambit/src/verbs/export.rs: `self.file("changes.patch", &changes.text)?;` -> `self.file("changes.patch", &[])?;`
-// break crates/bins/ambit/src/verbs/artifacts.rs: `touched: changes.comparison.touched(),` -> `touched: Vec::new(),`
+// break crates/control-plane/verify/src/readable.rs: `Readable::Made(changes.text)` -> `Readable::Made(Vec::new())`
+// break crates/control-plane/verify/src/artifacts.rs: `touched: changes.comparison.touched(),` -> `touched: Vec::new(),`
 #[test]
 fn gate_b_a_slice_with_code_yields_a_patch_that_fits_a_fresh_clone() {
     if !is_git_here("gate_b_a_slice_with_code") {
@@ -151,7 +151,7 @@ fn gate_b_a_slice_with_code_yields_a_patch_that_fits_a_fresh_clone() {
 }
 
 // proves E-S23 D3
-// break crates/bins/ambit/src/verbs/artifacts.rs: `verdict: CheckVerdict::of(record.ending, &record.objections),` -> `verdict: CheckVerdict::Passed,`
+// break crates/control-plane/verify/src/artifacts.rs: `verdict: CheckVerdict::of(record.ending, &record.objections),` -> `verdict: CheckVerdict::Passed,`
 #[test]
 fn gate_b_a_change_that_breaks_the_test_fails_the_gate_and_is_told_so() {
     if !is_git_here("gate_b_a_change_that_breaks_the_test") {

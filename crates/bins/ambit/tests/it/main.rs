@@ -14,6 +14,7 @@ mod bad_home;
 mod bad_input;
 mod bad_usage;
 mod bare_machine;
+mod bundles;
 mod by_hand;
 mod canaries;
 mod cases;

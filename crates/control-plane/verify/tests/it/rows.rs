@@ -165,7 +165,7 @@ async fn harm_each_kind(scene: &Scene<'_>, foreign: &[Value], seen: &mut BTreeSe
 }
 
 // proves E-A15 E-M02
-// break crates/control-plane/verify/src/stream.rs: `match checked_end(name, links, head, key) {` -> `match links.last().ok_or(HeadFault::Missing) {`
+// break crates/control-plane/verify/src/log_keys.rs: `match checked_end(name, links, head, &trusted.key) {` -> `match links.last().ok_or(HeadFault::Missing) {`
 #[tokio::test]
 async fn every_kind_of_record_of_a_run_is_bound() {
     let (site, runs) = world::copy();
@@ -214,7 +214,7 @@ async fn every_kind_of_record_of_a_run_is_bound() {
 }
 
 // proves E-A15
-// break crates/control-plane/verify/src/stream.rs: `match checked_end(name, links, head, key) {` -> `match links.last().ok_or(HeadFault::Missing) {`
+// break crates/control-plane/verify/src/log_keys.rs: `match checked_end(name, links, head, &trusted.key) {` -> `match links.last().ok_or(HeadFault::Missing) {`
 #[tokio::test]
 async fn every_kind_of_record_of_a_project_is_bound() {
     let (site, runs) = world::copy();
@@ -325,7 +325,7 @@ async fn an_earlier_head_with_the_rows_of_its_time_is_refuted_by_the_project() {
 }
 
 // proves E-A15
-// break crates/control-plane/verify/src/stream.rs: `match checked_end(name, links, head, key) {` -> `match links.last().ok_or(HeadFault::Missing) {`
+// break crates/control-plane/verify/src/log_keys.rs: `match checked_end(name, links, head, &trusted.key) {` -> `match links.last().ok_or(HeadFault::Missing) {`
 #[tokio::test]
 async fn another_key_of_the_same_name_signs_nothing() {
     let (site, runs) = world::copy();
