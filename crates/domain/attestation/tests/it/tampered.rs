@@ -1,5 +1,7 @@
 //! One genuine envelope, and what becomes of it in other hands.
 
+use std::sync::LazyLock;
+
 use ambit_attestation::envelope::{PAYLOAD_BYTES, SIGNATURES};
 use ambit_attestation::predicate::Provenance;
 use ambit_attestation::{Envelope, KeyRole, PayloadType, Threshold, pae};
@@ -16,8 +18,11 @@ pub(crate) struct Tampered {
     pub(crate) code: &'static str,
 }
 
+/// Signing and checking takes its time without optimisations.
+static GENUINE: LazyLock<Envelope> = LazyLock::new(|| envelope(&Records::read().provenance()));
+
 pub(crate) fn genuine() -> Envelope {
-    envelope(&Records::read().provenance())
+    GENUINE.clone()
 }
 
 pub(crate) fn party() -> Party {
