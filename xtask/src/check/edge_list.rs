@@ -249,7 +249,7 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-ports",
         ],
     ),
-    ("ambit-fuzz", &["ambit-ids", "ambit-gates", "ambit-revision"]),
+    ("ambit-fuzz", &["ambit-ids", "ambit-attestation", "ambit-gates", "ambit-revision"]),
     ("ambit-model-server", &[]),
     (
         "ambit-simulation",
