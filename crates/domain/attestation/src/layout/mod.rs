@@ -85,6 +85,13 @@ impl Layout {
         self.expires
     }
 
+    /// Whether it counts no more at `now`. Unlike a statement, which says what was, it says what is to be asked for: what decides is when
+    /// it is asked for.
+    #[must_use]
+    pub fn has_ended(&self, now: Moment) -> bool {
+        now > self.expires
+    }
+
     /// The keys of those who carry out steps.
     #[must_use]
     pub const fn keys(&self) -> &BTreeMap<KeyId, PublicKey> {

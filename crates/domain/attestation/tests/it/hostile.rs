@@ -1,6 +1,6 @@
 //! What verifiers of others got wrong, one by one, each beside what must go right.
 
-use ambit_attestation::predicate::{Provenance, TestResult, VerificationSummary};
+use ambit_attestation::predicate::{CleanupProof, Provenance, TestResult, VerificationSummary};
 use ambit_attestation::trust_root::{TrustedKey, Window};
 use ambit_attestation::{
     Envelope, KeyRole, Payload, PayloadType, Predicate, PublicKey, Statement, Threshold, TrustRoot, Uri, sign,
@@ -74,6 +74,29 @@ fn what_is_signed_and_cannot_be_read_is_not_verified() {
         assert!(envelope.verify(&Threshold::one(party.key)).is_ok(), "{called}: it is signed");
         let code = refusal::<Provenance>(&envelope);
         assert!(matches!(code, Some("ATTESTATION_SHAPE" | "ATTESTATION_KIND")), "{called}: {code:?}");
+    }
+}
+
+/// A reader that keeps the last of two members says that nothing is left; one that keeps the first says that something is.
+#[test]
+fn what_two_readers_would_read_differently_is_refused() {
+    let run = Records::read();
+    let party = Party::role(KeyRole::SandboxManager);
+    let genuine = String::from_utf8(run.cleanup().to_bytes().unwrap().into_bytes()).unwrap();
+    let judged = |text: &str| {
+        let pae = ambit_attestation::pae(PayloadType::IN_TOTO.as_str(), text.as_bytes());
+        refusal::<CleanupProof>(&raw(text.as_bytes(), &party.sign(&pae)))
+    };
+    assert_eq!(judged(&genuine), None, "the control");
+    for (called, to) in [
+        ("a surface twice", r#""remaining":{"files":1,"#),
+        ("a surface twice, in another spelling", r#""remaining":{"\u0066iles":1,"#),
+        ("a number that readers round", r#""note":9007199254740993,"remaining":{"#),
+        ("a number with a fraction", r#""note":0.1,"remaining":{"#),
+    ] {
+        let text = genuine.replacen(r#""remaining":{"#, to, 1);
+        assert_ne!(text, genuine);
+        assert_eq!(judged(&text), Some("ATTESTATION_SHAPE"), "{called}");
     }
 }
 

@@ -7,7 +7,7 @@ use ambit_attestation::{Envelope, KeyRole, Payload, Threshold};
 use ambit_ids::UnixMs;
 use serde_json::{Value, json};
 
-use crate::parties::Party;
+use crate::parties::{Party, moment};
 use crate::run::{Records, name};
 
 pub(crate) fn run_layout(run: &Records) -> RunLayout {
@@ -35,6 +35,8 @@ fn a_layout_comes_back_as_it_was_from_the_owner_of_the_project() {
     let envelope = owner.envelope(&layout);
     let read = envelope.verify(&Threshold::one(owner.key)).unwrap().read::<Layout>().unwrap();
     assert_eq!(read.content(), &layout);
+    assert!(!layout.has_ended(moment("2100-03-01T00:00:00.000Z")));
+    assert!(layout.has_ended(moment("2100-03-01T00:00:00.001Z")));
     assert!(envelope.verify(&Threshold::one(Party::role(KeyRole::Evaluator).key)).is_err());
 }
 
