@@ -52,14 +52,21 @@ impl Outcome {
         let arms = measured.arms.iter().zip(&times).map(|(arm, times)| ArmResult::of(arm, times)).collect();
         let roles: Vec<Role> = measured.arms.iter().map(|arm| arm.plan.role).collect();
         let name = |index: usize| measured.arms[index].plan.name;
-        let ratios = pairs(&roles)
+        let found = |wanted: &str| measured.arms.iter().position(|arm| arm.plan.name == wanted);
+        let aimed = operation.goals.iter().filter_map(|goal| Some((found(goal.over)?, found(goal.under)?)));
+        let mut compared = pairs(&roles);
+        for pair in aimed {
+            if !compared.contains(&pair) {
+                compared.push(pair);
+            }
+        }
+        let ratios = compared
             .into_iter()
             .filter_map(|(over, under)| {
                 let ratio = ratio(&times[over], &times[under], seed)?;
                 Some((format!("{} / {}", name(over), name(under)), ratio))
             })
             .collect();
-        let found = |wanted: &str| measured.arms.iter().position(|arm| arm.plan.name == wanted);
         let goals = operation
             .goals
             .iter()
@@ -335,6 +342,18 @@ mod tests {
         let arms = vec![arm(&ARMS[0], [1_000.0; 10]), arm(&ARMS[1], [2_000.0; 10]), arm(&ARMS[2], peer)];
         let load = Load { average: 1.0, processors: 2 };
         Measured { arms, absent: vec![(&ARMS[2], "not installed".to_owned())], noise, load }
+    }
+
+    #[test]
+    fn every_pair_of_a_goal_is_compared_also_beside_those_that_always_are() {
+        let apart = Operation {
+            goals: &[Goal { over: "other", under: "floor", bound: Bound::AtLeast(2.0) }],
+            ..OPERATION
+        };
+        let result = Outcome::of(&apart, &measured(0), 1);
+        let pairs: Vec<(&str, f64)> =
+            result.ratios.iter().map(|(pair, ratio)| (pair.as_str(), ratio.median)).collect();
+        assert_eq!(pairs, [("mine / floor", 2.0), ("other / mine", 2.0), ("other / floor", 4.0)]);
     }
 
     #[test]
