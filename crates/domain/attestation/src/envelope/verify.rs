@@ -1,5 +1,7 @@
 use std::collections::BTreeSet;
 
+use ambit_ids::Digest;
+
 use super::{Envelope, Payload, PayloadType, ReadError, Threshold};
 use crate::key::{KeyId, PublicKey};
 
@@ -51,10 +53,12 @@ impl Envelope {
 
     /// Those of these keys that signed it. Each signature is somebody's once.
     pub(crate) fn signed_by<'a>(&self, keys: impl Iterator<Item = &'a PublicKey>) -> BTreeSet<PublicKey> {
-        let message = self.pae();
-        keys.filter(|key| self.signatures.iter().any(|signed| key.verifies(&message, &signed.signature)))
-            .copied()
-            .collect()
+        let message = Digest::of(&self.pae());
+        keys.filter(|key| {
+            self.signatures.iter().any(|signed| key.verifies_digest(message, &signed.signature))
+        })
+        .copied()
+        .collect()
     }
 
     /// The bytes, once it is known who signed them.

@@ -1,6 +1,7 @@
 use std::fmt;
 
-use p256::ecdsa::signature::Verifier as _;
+use ambit_ids::Digest;
+use p256::ecdsa::signature::hazmat::PrehashVerifier as _;
 use p256::ecdsa::{Signature, VerifyingKey};
 
 use super::{KeyError, KeyId, pem};
@@ -73,9 +74,16 @@ impl PublicKey {
     /// write a second one of the same message, so a signature is never counted and never names anything.
     #[must_use]
     pub fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
+        self.verifies_digest(Digest::of(message), signature)
+    }
+
+    /// The same for a message of this digest. A long message that is tried with many keys is read once.
+    pub(crate) fn verifies_digest(&self, message: Digest, signature: &[u8]) -> bool {
         let key = VerifyingKey::from_sec1_bytes(&self.0[PREFIX.len()..]);
         let signature = Signature::from_der(signature);
-        key.is_ok_and(|key| signature.is_ok_and(|signature| key.verify(message, &signature).is_ok()))
+        key.is_ok_and(|key| {
+            signature.is_ok_and(|signature| key.verify_prehash(message.as_bytes(), &signature).is_ok())
+        })
     }
 }
 
