@@ -12,6 +12,8 @@ mod matching;
 mod names;
 mod narrow;
 mod narrow_names;
+#[cfg(test)]
+mod narrow_tests;
 mod noted;
 mod pairing;
 mod relation;
@@ -26,7 +28,7 @@ mod walk;
 mod words;
 
 use ambit_ids::RepoPath;
-use tree_sitter::{Language, Node, Tree};
+use tree_sitter::{Language, Tree};
 
 use crate::change::Unreadable;
 use crate::tree;
@@ -92,26 +94,6 @@ fn errors(tree: &Tree) -> usize {
     }
 }
 
-fn is_deep(root: Node<'_>) -> bool {
-    let mut cursor = root.walk();
-    let mut depth = 0;
-    loop {
-        if depth > DEPTH {
-            return true;
-        }
-        if cursor.goto_first_child() {
-            depth += 1;
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return false;
-            }
-            depth -= 1;
-        }
-    }
-}
-
 /// Whether looking for the ends of regular expressions would keep a parser busy.
 fn is_laborious(source: &str) -> bool {
     let sought = |line: &str| line.len().saturating_mul(line.matches('/').count());
@@ -124,7 +106,7 @@ fn bounded(path: &RepoPath, source: &str) -> Result<(Tree, usize), Unreadable> {
         return Err(Unreadable::Laborious);
     }
     let (tree, errors) = tree_of(path, source).ok_or(Unreadable::Laborious)?;
-    if is_deep(tree.root_node()) { Err(Unreadable::Nested) } else { Ok((tree, errors)) }
+    if tree::is_deeper(tree.root_node(), DEPTH) { Err(Unreadable::Nested) } else { Ok((tree, errors)) }
 }
 
 /// What one side holds, and how many places of it could not be parsed.

@@ -18,7 +18,7 @@ use super::narrow_names::{Declares, Kept};
 use super::text::Text;
 use super::told::by;
 use super::walk::Walk;
-use super::{is_deep, is_laborious};
+use super::{DEPTH, is_laborious};
 use crate::narrow::{Item, Matched, Shorter, WORTH_IT, gaps, matched, words};
 use crate::tree;
 
@@ -65,11 +65,7 @@ const ITEMS: [&str; 8] = [
 ];
 
 /// What both sides hold without what is the same. `None` where that would be told otherwise than from the whole.
-pub(super) fn read(
-    (before, after): (&str, &str),
-    tree: &Tree,
-    is_test: bool,
-) -> Option<(Found, Found)> {
+pub(super) fn read((before, after): (&str, &str), tree: &Tree, is_test: bool) -> Option<(Found, Found)> {
     if before.is_empty() || is_laborious(before) {
         return None;
     }
@@ -90,10 +86,8 @@ pub(super) fn read(
     if !stands_apart(&was_tree, &was) || !stands_apart(&is_tree, &is) {
         return None;
     }
-    let names = (
-        Names::of(was_tree.root_node(), Text(&was.text)),
-        Names::of(is_tree.root_node(), Text(&is.text)),
-    );
+    let names =
+        (Names::of(was_tree.root_node(), Text(&was.text)), Names::of(is_tree.root_node(), Text(&is.text)));
     if names.0 != names.1 {
         return None;
     }
@@ -103,7 +97,8 @@ pub(super) fn read(
         return None;
     }
     if is_test {
-        let left: BTreeSet<&str> = left_out.iter().flat_map(|item| words(&after[item.in_after.clone()])).collect();
+        let left: BTreeSet<&str> =
+            left_out.iter().flat_map(|item| words(&after[item.in_after.clone()])).collect();
         let kept_before = Kept::of(was_tree.root_node(), &was.text, &was.places);
         let kept_after = Kept::of(is_tree.root_node(), &is.text, &is.places);
         let titles: BTreeSet<&str> = left_out.iter().map(|item| item.name).collect();
@@ -125,8 +120,11 @@ fn tests<'t>(root: Node<'t>, text: Text<'t>, names: &Names<'t>) -> Vec<Item<'t>>
         .filter_map(|statement| {
             let (declared, title) = declared(statement, text, names)?;
             let is_plain = title.kind() == "string" && !text.of(title).contains('\\');
-            let item =
-                Item { name: text.unquoted(title), name_at: title.start_byte(), place: statement.byte_range() };
+            let item = Item {
+                name: text.unquoted(title),
+                name_at: title.start_byte(),
+                place: statement.byte_range(),
+            };
             (is_plain && holds_only_tests(&declared, text, names, 0)).then_some(item)
         })
         .collect()
@@ -137,7 +135,8 @@ fn declared<'t>(statement: Node<'t>, text: Text<'t>, names: &Names<'t>) -> Optio
     let call = statement.named_child(0).filter(|_| statement.kind() == "expression_statement")?;
     let chain = Chain::of(call, text);
     let title = chain.last().calls.last()?.named_child(0)?;
-    let declared = declare::declared(&chain, names, &[], text).filter(|_| call.kind() == "call_expression")?;
+    let declared =
+        declare::declared(&chain, names, &[], text).filter(|_| call.kind() == "call_expression")?;
     Some((declared, title))
 }
 
@@ -154,7 +153,8 @@ fn holds_only_tests<'t>(declared: &Declared<'t>, text: Text<'t>, names: &Names<'
         };
         return !words(text.of(body)).any(is_group);
     }
-    let Some(block) = body.child_by_field_name("body").filter(|block| block.kind() == "statement_block") else {
+    let Some(block) = body.child_by_field_name("body").filter(|block| block.kind() == "statement_block")
+    else {
         return false;
     };
     let takes_none =
@@ -218,7 +218,8 @@ fn unrelated<'t>(
         }
         let mut is_settled = true;
         for (at, item) in matched.iter().enumerate().filter(|_| declares.is_some()) {
-            let is_named = !kept[at] && declares.is_some_and(|declares| declares.is_named(&item.in_after, &named));
+            let is_named =
+                !kept[at] && declares.is_some_and(|declares| declares.is_named(&item.in_after, &named));
             is_settled &= !is_named;
             kept[at] |= is_named;
         }
@@ -233,7 +234,7 @@ fn unrelated<'t>(
 /// Whether each place that was left out is a statement by itself, among others that let the flow pass.
 fn stands_apart(tree: &Tree, side: &Shorter) -> bool {
     let root = tree.root_node();
-    if root.has_error() || root.kind() != "program" || is_deep(root) {
+    if root.has_error() || root.kind() != "program" || tree::is_deeper(root, DEPTH) {
         return false;
     }
     let mut places: &[Range<usize>] = &side.places;
@@ -269,7 +270,8 @@ fn is_settled(before: &Found, after: &Found, is_test: bool) -> bool {
     }
     if !is_test {
         let shown = |places: &[super::found::Place]| places.iter().map(|place| place.shown.clone()).collect();
-        let predicates = |found: &Found| found.predicates.iter().map(|(predicate, _)| predicate.clone()).collect();
+        let predicates =
+            |found: &Found| found.predicates.iter().map(|(predicate, _)| predicate.clone()).collect();
         return holds(shown(&before.detections), shown(&after.detections))
             && holds(shown(&before.endings), shown(&after.endings))
             && holds(predicates(after), predicates(before));
@@ -288,14 +290,15 @@ fn holds(all: Vec<String>, part: Vec<String>) -> bool {
     for one in all {
         *left.entry(one).or_default() += 1;
     }
-    part.into_iter().all(|one| {
-        left.get_mut(&one).filter(|left| **left > 0).map(|left| *left -= 1).is_some()
-    })
+    part.into_iter().all(|one| left.get_mut(&one).filter(|left| **left > 0).map(|left| *left -= 1).is_some())
 }
 
 /// Whether a test bears the title of a statement that was left out.
 fn shares_a_title(titles: &BTreeSet<&str>, found: &Found) -> bool {
     found.tests.iter().filter_map(|test| test.titles.first()).any(|title| {
-        title.strip_prefix('\'').and_then(|title| title.strip_suffix('\'')).is_some_and(|title| titles.contains(title))
+        title
+            .strip_prefix('\'')
+            .and_then(|title| title.strip_suffix('\''))
+            .is_some_and(|title| titles.contains(title))
     })
 }

@@ -9,6 +9,9 @@ use super::declare::is_function;
 use super::text::Text;
 use super::vacuous;
 
+/// As many nodes as what declares a name is made of at least: itself, the name, a sign and the value.
+const NODES: usize = 4;
+
 /// A name that is declared.
 #[derive(Clone, Copy)]
 struct Name<'t> {
@@ -45,7 +48,7 @@ fn survey<'t>(root: Node<'t>, text: Text<'t>) -> Vec<Name<'t>> {
             let (name, value) = (text.of(name), text.of(node));
             found.push(Name { at: node.start_byte(), name, value, is_function: true, may_be_empty: false });
         }
-        if cursor.goto_first_child() {
+        if node.descendant_count() >= NODES && cursor.goto_first_child() {
             continue;
         }
         while !cursor.goto_next_sibling() {
@@ -137,7 +140,8 @@ impl<'t> Kept<'t> {
             };
             let is_quiet = were.iter().all(|(_, name)| {
                 !name.may_be_empty
-                    && (!name.is_function || used_before.contains_key(name.name) == used_after.contains_key(name.name))
+                    && (!name.is_function
+                        || used_before.contains_key(name.name) == used_after.contains_key(name.name))
             });
             is_quiet && said(&were) == said(&are)
         })

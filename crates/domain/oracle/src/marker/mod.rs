@@ -15,9 +15,8 @@ pub(crate) use found::Place;
 
 /// The markers of a source file, in the order of their kinds.
 pub(crate) fn find(language: Language, source: &Source<'_>, place: Place) -> Vec<Marker> {
-    // Read from their trees.
-    if matches!(language, Language::JavaScript { .. }) {
-        return Vec::new();
+    if !call::may_stand(language, source) {
+        return comment::find(language, source, place);
     }
     let tight = Tight::of(source);
     let mut found = match language {

@@ -85,7 +85,11 @@ impl Narrowed {
 
 impl Shorter {
     /// The text without what stands in some places. Every line keeps its number, and a block what it may need to hold.
-    pub(crate) fn without<'r>(text: &str, places: impl Iterator<Item = &'r Range<usize>>, filler: &str) -> Self {
+    pub(crate) fn without<'r>(
+        text: &str,
+        places: impl Iterator<Item = &'r Range<usize>>,
+        filler: &str,
+    ) -> Self {
         let mut shorter = Self { text: String::with_capacity(text.len()), places: Vec::new() };
         let mut rest = 0;
         for place in places {
