@@ -87,7 +87,6 @@ fn what_changes_all_tests_from_afar_is_told() {
 
 // proves E-F05
 // break crates/domain/oracle/src/javascript/narrow_names.rs: `is_quiet && said(&were) == said(&are)` -> `true`
-// break crates/domain/oracle/src/javascript/narrow_names.rs: `!name.is_word() || named.contains(name.name)` -> `false`
 #[test]
 fn names_that_are_declared_elsewhere_are_looked_up_as_in_the_whole() {
     let user = |number: usize| {
@@ -126,7 +125,6 @@ fn a_test_that_takes_the_title_of_one_that_is_left_out_is_told() {
 }
 
 // proves E-F05
-// break crates/domain/oracle/src/javascript/narrow.rs: `!stands_apart(&was_tree, &was) || !stands_apart(&is_tree, &is)` -> `false`
 #[test]
 fn what_only_looks_as_if_it_stood_unchanged_is_read() {
     let (plain, tail) = (file("", "", ""), "\n");
