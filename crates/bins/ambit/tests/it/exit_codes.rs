@@ -26,6 +26,7 @@ const ABSENT: &[Wrong] = &[
     (&["run", "cancel", "none"], 11, "RUN_NOT_FOUND"),
     (&["run", "resume", "none", "--agent", "first.agent.yaml"], 11, "RUN_NOT_FOUND"),
     (&["run", "revise", "none", "wish", "--case", "AC-1"], 11, "RUN_NOT_FOUND"),
+    (&["run", "checklist", "none"], 11, "RUN_NOT_FOUND"),
     (&["run", "export", "none", "--out", "out"], 11, "RUN_NOT_FOUND"),
     (&["trace", "show", "none"], 11, "RUN_NOT_FOUND"),
     (&["trace", "verify", "none"], 11, "RUN_NOT_FOUND"),
