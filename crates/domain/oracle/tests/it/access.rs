@@ -93,7 +93,6 @@ const HONEST: [Honest; 8] = [
     ("another decorator", "@login_required\n", "@cached\n@login_required\n"),
 ];
 
-// break crates/domain/oracle/src/python/access.rs: `if is_asked && is_new {` -> `if is_asked && is_new && false {`
 #[test]
 fn python_that_lets_more_in_is_told() {
     assert_eq!(PYTHON.untold(&OPENED), Vec::<String>::new());
