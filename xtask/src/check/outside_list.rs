@@ -32,6 +32,7 @@ pub(super) const DOMAIN_EXTERNAL: &[Edges] = &[
     ),
     ("ambit-run", &["serde", "serde_json", "thiserror"]),
     ("ambit-evidence", &["ed25519-dalek", "serde", "serde_json", "thiserror"]),
+    ("ambit-attestation", &["base64", "p256", "serde", "serde_json", "thiserror"]),
 ];
 
 /// A dependency with a price, and the only crates that may name it.
@@ -64,6 +65,7 @@ pub(super) const CONFINED: &[Confined] = &[
         ],
         why: "one place signs; few verify",
     },
+    Confined { dependency: "p256", to: &["ambit-attestation"], why: "statements are verified in one place" },
     Confined {
         dependency: "object_store",
         to: &["ambit-blobs"],

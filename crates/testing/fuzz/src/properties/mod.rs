@@ -1,7 +1,9 @@
+mod attestation;
 mod directory;
 mod patches;
 mod report;
 
+pub use attestation::{envelope, statement};
 pub use directory::directory;
 pub use patches::{apply, difference, parse};
 pub use report::report;
