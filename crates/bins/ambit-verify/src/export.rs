@@ -44,6 +44,8 @@ pub async fn write(
     let report = verifier.verify_run(run).await;
     let streams = store.streams();
     let readable = verifier.readable(run, &mut fitting()).await.unwrap_or_default();
+    // What is read from here on is for people, and lies under their names alone.
+    let read = blobs.read();
     let mut draft = Draft::begin(dir)?;
     for (stream, noted) in &streams {
         draft.stream(run, stream, noted)?;
@@ -62,7 +64,7 @@ pub async fn write(
             }
         }
     }
-    for digest in blobs.read() {
+    for digest in read {
         if let Some(bytes) = blob(blobs.as_ref(), run, digest).await? {
             draft.blob(digest, &bytes)?;
         }

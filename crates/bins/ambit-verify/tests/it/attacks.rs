@@ -28,7 +28,11 @@ fn the_bundle_that_nobody_touched_is_proved_and_says_what_it_does_not_cover() {
     assert_eq!(judged.json["eligibility"]["standing"], "eligible");
     let mut tar = program();
     tar.arg(kept("completed.tar")).arg("--trust-root").arg(kept("trust-root.json")).arg("--json");
-    assert_eq!(crate::golden::judged(tar.output().unwrap()).json, judged.json, "the tar of it says the same");
+    assert_eq!(
+        crate::golden::judged(&tar.output().unwrap()).json,
+        judged.json,
+        "the tar of it says the same"
+    );
 }
 
 // reserialise: hashes are over the one canonical form, so another spelling of the same is refused.
@@ -300,7 +304,7 @@ fn a_million_records_and_a_record_of_a_hundred_megabytes_take_bounded_memory() {
         sh.env_clear().arg("-c").arg("ulimit -v 393216; exec \"$0\" \"$@\"");
         sh.arg(env!("CARGO_BIN_EXE_ambit-verify")).arg(golden.dir());
         sh.arg("--trust-root").arg(golden.root()).arg("--json");
-        judged(sh.output().unwrap())
+        judged(&sh.output().unwrap())
     };
     assert_eq!(limited().exit, 0, "the control");
     let whole = golden.get("trace.jsonl");

@@ -134,7 +134,7 @@ impl Golden {
     }
 
     pub(crate) fn verify_by(&self, root: &Path) -> Judged {
-        judged(program().arg(self.dir()).arg("--trust-root").arg(root).arg("--json").output().unwrap())
+        judged(&program().arg(self.dir()).arg("--trust-root").arg(root).arg("--json").output().unwrap())
     }
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn program() -> Command {
     command
 }
 
-pub(crate) fn judged(output: Output) -> Judged {
+pub(crate) fn judged(output: &Output) -> Judged {
     let told = if output.stdout.is_empty() { &output.stderr } else { &output.stdout };
     let json = serde_json::from_slice(told).unwrap_or_else(|error| panic!("{error}: {output:?}"));
     Judged { exit: output.status.code().unwrap_or(-1), json }
