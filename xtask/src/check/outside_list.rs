@@ -32,6 +32,7 @@ pub(super) const DOMAIN_EXTERNAL: &[Edges] = &[
     ),
     ("ambit-run", &["serde", "serde_json", "thiserror"]),
     ("ambit-evidence", &["ed25519-dalek", "serde", "serde_json", "thiserror"]),
+    ("ambit-transparency", &["base64", "ed25519-dalek", "thiserror"]),
 ];
 
 /// A dependency with a price, and the only crates that may name it.
@@ -58,6 +59,7 @@ pub(super) const CONFINED: &[Confined] = &[
         to: &[
             "ambit-signer-file",
             "ambit-evidence",
+            "ambit-transparency",
             "ambit-projects",
             "ambit-conformance",
             "ambit-simulation",

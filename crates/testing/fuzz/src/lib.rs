@@ -12,16 +12,20 @@
 mod properties;
 mod scene;
 
-pub use properties::{apply, difference, directory, parse, report};
+pub use properties::{apply, bundle, checkpoint, difference, directory, note, parse, proof, report};
 
 /// A property of bytes; panics where it does not hold.
 pub type Property = fn(&[u8]);
 
 /// Every property by its name, which is also that of its corpus and of its target.
-pub const PROPERTIES: [(&str, Property); 5] = [
+pub const PROPERTIES: [(&str, Property); 9] = [
     ("parse", parse),
     ("apply", apply),
     ("difference", difference),
     ("directory", directory),
     ("report", report),
+    ("note", note),
+    ("checkpoint", checkpoint),
+    ("proof", proof),
+    ("bundle", bundle),
 ];
