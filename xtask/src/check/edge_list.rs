@@ -62,6 +62,7 @@ pub(super) const EDGES: &[Edges] = &[
     ("ambit-gates", &["ambit-ids", "ambit-canonical"]),
     ("ambit-redaction", &["ambit-ids"]),
     ("ambit-revision", &["ambit-ids"]),
+    ("ambit-attestation", &["ambit-ids", "ambit-canonical", "ambit-policy"]),
     ("ambit-blueprint", &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates"]),
     ("ambit-oracle", &["ambit-ids", "ambit-policy"]),
     (
@@ -249,7 +250,10 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-ports",
         ],
     ),
-    ("ambit-fuzz", &["ambit-ids", "ambit-gates", "ambit-revision", "ambit-transparency"]),
+    (
+        "ambit-fuzz",
+        &["ambit-ids", "ambit-attestation", "ambit-gates", "ambit-revision", "ambit-transparency"],
+    ),
     ("ambit-model-server", &[]),
     (
         "ambit-simulation",
@@ -320,6 +324,7 @@ pub(super) const EDGES: &[Edges] = &[
 pub(super) const DEV_EDGES: &[Edges] = &[
     ("ambit", &["ambit-sandbox-guest"]),
     ("ambit-agent-models", &["ambit-run"]),
+    ("ambit-attestation", &["ambit-evidence"]),
     ("ambit-broker", &["ambit-source-directory"]),
     ("ambit-git-export", &["ambit-blobs", "ambit-git-import"]),
     ("ambit-git-import", &["ambit-blobs"]),

@@ -33,6 +33,7 @@ pub(super) const DOMAIN_EXTERNAL: &[Edges] = &[
     ("ambit-run", &["serde", "serde_json", "thiserror"]),
     ("ambit-evidence", &["ed25519-dalek", "serde", "serde_json", "thiserror"]),
     ("ambit-transparency", &["base64", "ed25519-dalek", "thiserror"]),
+    ("ambit-attestation", &["base64", "p256", "serde", "serde_json", "thiserror"]),
 ];
 
 /// A dependency with a price, and the only crates that may name it.
@@ -66,6 +67,7 @@ pub(super) const CONFINED: &[Confined] = &[
         ],
         why: "one place signs; few verify",
     },
+    Confined { dependency: "p256", to: &["ambit-attestation"], why: "statements are verified in one place" },
     Confined {
         dependency: "object_store",
         to: &["ambit-blobs"],

@@ -89,6 +89,24 @@ const NEEDS: &[Need] = &[
         tests: "tests in which they converse with the model server are skipped by name",
     },
     Need {
+        name: "verifiers of statements in Python",
+        source: Source::Locked(Locked {
+            form: Form::Python,
+            folder: "judges/python",
+            lock: "crates/domain/attestation/tests/foreign/requirements.txt",
+        }),
+        tests: "tests in which they judge ours are skipped by name",
+    },
+    Need {
+        name: "verifiers of statements in Node",
+        source: Source::Locked(Locked {
+            form: Form::Node,
+            folder: "judges/node",
+            lock: "crates/domain/attestation/tests/foreign/package-lock.json",
+        }),
+        tests: "tests in which they judge ours are skipped by name",
+    },
+    Need {
         name: "the source archives of Python packages on which runs are tried",
         source: Source::Locked(Locked {
             form: Form::PythonArchives,

@@ -120,6 +120,11 @@ impl Failure {
         self
     }
 
+    /// The same failure of somebody who asked for a proof: over a damaged store nothing is proved, and nothing is refuted.
+    pub(crate) fn of_a_proof(self) -> Self {
+        if self.code == "STORE_DAMAGED" { self.exiting(exit::UNVERIFIED) } else { self }
+    }
+
     /// What happened, and what to do next.
     pub(crate) fn parts(&self) -> (&str, &str) {
         (&self.message, &self.help)

@@ -18,18 +18,31 @@ pub(crate) fn tell(error: &clap::Error) -> u8 {
     let text = if std::env::args_os().any(|argument| argument == OsStr::new("--json")) {
         failure(error).told(true)
     } else {
-        wrapped(&printable(&error.render().to_string()), columns(std::io::stderr()))
+        wrapped(&printable(&coded(error)), columns(std::io::stderr()))
     };
     let _ = std::io::stderr().write_all(text.as_bytes());
     exit::USAGE
 }
+
+/// As `clap` lays it out, with the stable code where every other failure has it.
+fn coded(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let code = code(error.kind());
+    match text.strip_prefix("error: ") {
+        Some(rest) => format!("error[{code}]: {rest}"),
+        // What is shown then is the help of the command, and not what is wrong.
+        None => format!("error[{code}]: {COMMAND_MISSING}\n\n{text}"),
+    }
+}
+
+const COMMAND_MISSING: &str = "a command is missing";
 
 /// The same in the shape of every other failure: what is wrong, and the rest as help.
 fn failure(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     let (message, help) = match error.kind() {
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => ("a command is missing", text),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => (COMMAND_MISSING, text),
         _ => text.split_once("\n\n").unwrap_or((text, "")),
     };
     Failure::new(code(error.kind()), message.trim_end()).help(help.trim_end())

@@ -7,6 +7,7 @@
 
 pub mod artifacts;
 mod chain;
+pub mod checklist;
 mod credential_form;
 mod decision;
 mod eligibility;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use ambit_ids::RepoPath;
-use tree_sitter::{Language as Grammar, ParseOptions, ParseState, Parser, Tree};
+use tree_sitter::{Language as Grammar, Node, ParseOptions, ParseState, Parser, Tree};
 
 use crate::change::Unreadable;
 use crate::narrow::{Narrowed, narrowed};
@@ -87,7 +87,7 @@ impl<'t> Sides<'t> {
     fn without_the_same(grammar: &Grammar, narrowed: Narrowed) -> Option<Self> {
         let before = parsed(grammar, &narrowed.before.text)?;
         let after = parsed(grammar, &narrowed.after.text)?;
-        if !narrowed.is_sound(&before, &after) || measured(&after).depth > DEPTH {
+        if !narrowed.is_sound(&before, &after) || is_deeper(after.root_node(), DEPTH) {
             return None;
         }
         let side = |text: String, tree| Side { text: text.into(), tree };
@@ -108,10 +108,11 @@ impl<'t> Sides<'t> {
         if self.is_plain {
             return Ok(());
         }
-        let after = measured(&self.after.tree);
-        if after.errors == 0 && after.depth <= DEPTH {
+        let root = self.after.tree.root_node();
+        if !root.has_error() && !is_deeper(root, DEPTH) {
             return Ok(());
         }
+        let after = measured(&self.after.tree);
         let before = measured(&self.before.tree);
         if after.errors > before.errors {
             return Err(Unreadable::Syntax);
@@ -152,6 +153,28 @@ pub(crate) fn parsed(grammar: &Grammar, text: &str) -> Option<Tree> {
     let mut input = |at: usize, _| bytes.get(at..).unwrap_or_default();
     let options = ParseOptions::new().progress_callback(&mut progress);
     parser.parse_with_options(&mut input, None, Some(options))
+}
+
+/// Whether anything lies deeper than so many levels. What holds no more nodes than levels are left need not be looked at.
+pub(crate) fn is_deeper(root: Node<'_>, levels: usize) -> bool {
+    let (mut cursor, mut depth) = (root.walk(), 0);
+    loop {
+        if depth > levels {
+            return true;
+        }
+        // A node counts itself.
+        let may_be_deeper = cursor.node().descendant_count() > levels - depth + 1;
+        if may_be_deeper && cursor.goto_first_child() {
+            depth += 1;
+            continue;
+        }
+        while depth == 0 || !cursor.goto_next_sibling() {
+            if depth == 0 || !cursor.goto_parent() {
+                return false;
+            }
+            depth -= 1;
+        }
+    }
 }
 
 fn measured(tree: &Tree) -> Shape {

@@ -12,18 +12,22 @@
 mod properties;
 mod scene;
 
-pub use properties::{apply, bundle, checkpoint, difference, directory, note, parse, proof, report};
+pub use properties::{
+    apply, bundle, checkpoint, difference, directory, envelope, note, parse, proof, report, statement,
+};
 
 /// A property of bytes; panics where it does not hold.
 pub type Property = fn(&[u8]);
 
 /// Every property by its name, which is also that of its corpus and of its target.
-pub const PROPERTIES: [(&str, Property); 9] = [
+pub const PROPERTIES: [(&str, Property); 11] = [
     ("parse", parse),
     ("apply", apply),
     ("difference", difference),
     ("directory", directory),
     ("report", report),
+    ("envelope", envelope),
+    ("statement", statement),
     ("note", note),
     ("checkpoint", checkpoint),
     ("proof", proof),

@@ -46,6 +46,11 @@ pub(crate) enum RunVerb {
     },
     /// Ask for a change of a run's revision, within a case of the same blueprint.
     Revise(ReviseArgs),
+    /// Name the records and artifacts that show each item of the completion checklist.
+    Checklist {
+        /// The run, by name or id.
+        run: String,
+    },
     /// Write everything about a run to a new directory.
     Export {
         /// The run, by name or id.

@@ -10,6 +10,7 @@ pub(crate) mod begin;
 pub(crate) mod blueprint;
 mod brought;
 mod catalog;
+mod checklist;
 pub(crate) mod doctor;
 mod drive;
 mod everyday;

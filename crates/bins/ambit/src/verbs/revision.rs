@@ -22,7 +22,10 @@ use crate::verbs::register::register;
 use crate::verbs::unread::{check_holds_no_credential, check_holds_no_keys, unread};
 
 pub(crate) async fn run(context: &Context, verb: RevisionVerb) -> Result<Answer, Failure> {
-    let services = context.open()?;
+    let services = context.open().map_err(|failure| match verb {
+        RevisionVerb::Eligible { .. } => failure.of_a_proof(),
+        _ => failure,
+    })?;
     match verb {
         RevisionVerb::Import(RevisionImportArgs {
             git: Some(source),
@@ -47,7 +50,9 @@ pub(crate) async fn run(context: &Context, verb: RevisionVerb) -> Result<Answer,
         RevisionVerb::Show { revision } => show(context, &services, revision).await,
         RevisionVerb::Diff(asked) => diff::run(context, &services, &asked).await,
         RevisionVerb::Export(arguments) => export::run(context, &services, *arguments).await,
-        RevisionVerb::Eligible { revision } => eligible(context, &services, revision).await,
+        RevisionVerb::Eligible { revision } => {
+            eligible(context, &services, revision).await.map_err(Failure::of_a_proof)
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::verbs::blueprint::{blueprint_missing, newest};
 use crate::verbs::brought::Brought;
 use crate::verbs::drive::{self, drive};
 use crate::verbs::run_view::shown;
-use crate::verbs::{export, goal, run_view};
+use crate::verbs::{checklist, export, goal, run_view};
 
 pub(crate) async fn run(context: &Context, verb: RunVerb) -> Result<Answer, Failure> {
     match verb {
@@ -31,6 +31,7 @@ pub(crate) async fn run(context: &Context, verb: RunVerb) -> Result<Answer, Fail
         RunVerb::Cancel { run } => drive::cancel(context, &run).await,
         RunVerb::Resume { run, agent } => resume(context, &run, agent.as_deref()).await,
         RunVerb::Revise(arguments) => revise(context, arguments).await,
+        RunVerb::Checklist { run } => checklist::run(context, &run).await,
         RunVerb::Export { run, out } => export::run(context, &run, &out).await,
     }
 }

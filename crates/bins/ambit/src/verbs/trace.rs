@@ -14,12 +14,11 @@ use crate::failure::{Failure, exit};
 use crate::text;
 
 pub(crate) async fn run(context: &Context, verb: TraceVerb) -> Result<Answer, Failure> {
-    let services = context.open()?;
     match verb {
-        TraceVerb::List { denials: false } => list(context, &services).await,
-        TraceVerb::List { denials: true } => denials(context, &services).await,
-        TraceVerb::Show { run } => show(context, &services, &run).await,
-        TraceVerb::Verify { run } => verify(context, &services, run.as_deref()).await,
+        TraceVerb::List { denials: false } => list(context, &context.open()?).await,
+        TraceVerb::List { denials: true } => denials(context, &context.open()?).await,
+        TraceVerb::Show { run } => show(context, &context.open()?, &run).await,
+        TraceVerb::Verify { run } => verify(context, run.as_deref()).await.map_err(Failure::of_a_proof),
     }
 }
 
@@ -116,7 +115,8 @@ fn to_json(link: &Link) -> Value {
 }
 
 /// Derives everything about a run, or about the whole project, again from what is stored.
-async fn verify(context: &Context, services: &Services, named: Option<&str>) -> Result<Answer, Failure> {
+async fn verify(context: &Context, named: Option<&str>) -> Result<Answer, Failure> {
+    let services = context.open()?;
     let verifier = services.verifier().await?;
     let report = match named {
         Some(named) => {

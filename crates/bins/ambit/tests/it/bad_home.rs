@@ -249,10 +249,15 @@ fn a_store_that_is_damaged_foreign_or_newer_is_refused_and_not_touched() {
     ];
     for (what, bytes, code) in cases {
         elsewhere.restore(&bytes);
-        for words in [["run", "list", "--json"], ["revision", "log", "--json"], ["trace", "verify", "--json"]]
-        {
+        for words in [["run", "list", "--json"], ["revision", "log", "--json"]] {
             let refused = elsewhere.ambit(words);
             assert_failure(&refused, &[code]);
+        }
+        // Whoever asked for a proof learns that there is none: what is damaged proves nothing and refutes nothing.
+        for words in [&["trace", "verify", "--json"][..], &["revision", "eligible", "rev-1", "--json"]] {
+            let refused = elsewhere.ambit(words);
+            let exit = if code == "STORE_DAMAGED" { 12 } else { 1 };
+            assert_eq!((refused.code, refused.failure()["code"].as_str()), (exit, Some(code)), "{what}");
         }
         assert_failure(&elsewhere.start_json("refused"), &[code]);
         assert_eq!(fs::read(elsewhere.store()).unwrap(), bytes, "{what} was written to");

@@ -83,3 +83,42 @@ fn store_blobs_and_log_key_prove_a_run_without_anything_else_of_the_machine() {
     assert_eq!(unproved, Vec::<&Value>::new());
     elsewhere.ambit(["revision", "eligible", "rev-1"]).well();
 }
+
+/// The items of a run's checklist with how they stand.
+fn standings(project: &Project, run: &str, code: i32) -> Vec<(String, String)> {
+    let answered = project.ambit(["run", "checklist", run, "--json"]);
+    assert_eq!(answered.code, code, "{answered:?}");
+    let items = answered.json()["items"].as_array().unwrap().clone();
+    let records = project.records(run);
+    for event in items.iter().flat_map(|item| item["events"].as_array().unwrap()) {
+        let record = &records[usize::try_from(event["seq"].as_u64().unwrap()).unwrap()];
+        assert_eq!(event["kind"], record["kind"]);
+    }
+    let word = |item: &Value, key: &str| item[key].as_str().unwrap().to_owned();
+    items.iter().map(|item| (word(item, "item"), word(item, "standing"))).collect()
+}
+
+// proves E-M04
+// break crates/bins/ambit/src/verbs/checklist.rs: `found.insert(*manifest, says);` -> `drop((*manifest, says));`
+// break crates/domain/evidence/src/checklist/resolve.rs: `found.requires(false, || why.to_string())` -> `found.requires(true, || why.to_string())`
+#[test]
+fn every_item_of_the_checklist_leads_to_what_shows_it_or_says_what_is_missing() {
+    let project = Project::new();
+    project.start("done", &crate::rig::diligent("finish")).well();
+    let done = standings(&project, "done", 0);
+    let open: Vec<&str> =
+        done.iter().filter(|(_, standing)| standing != "resolved").map(|(item, _)| item.as_str()).collect();
+    assert_eq!(open, ["approval"], "nobody was asked, and all else resolves");
+    assert_eq!(done.len(), 9);
+
+    project.start("undone", &transcript(PLAN, "finish"));
+    let undone = standings(&project, "undone", 10);
+    let missing: Vec<&str> = undone
+        .iter()
+        .filter(|(_, standing)| standing == "unresolved")
+        .map(|(item, _)| item.as_str())
+        .collect();
+    assert_eq!(missing, ["preview-ready"]);
+    let page = project.ambit(["run", "checklist", "undone"]).out;
+    assert!(page.contains("MISSING preview-ready"), "{page}");
+}

@@ -26,6 +26,7 @@ const ABSENT: &[Wrong] = &[
     (&["run", "cancel", "none"], 11, "RUN_NOT_FOUND"),
     (&["run", "resume", "none", "--agent", "first.agent.yaml"], 11, "RUN_NOT_FOUND"),
     (&["run", "revise", "none", "wish", "--case", "AC-1"], 11, "RUN_NOT_FOUND"),
+    (&["run", "checklist", "none"], 11, "RUN_NOT_FOUND"),
     (&["run", "export", "none", "--out", "out"], 11, "RUN_NOT_FOUND"),
     (&["trace", "show", "none"], 11, "RUN_NOT_FOUND"),
     (&["trace", "verify", "none"], 11, "RUN_NOT_FOUND"),
@@ -323,7 +324,11 @@ fn a_command_line_that_is_none_is_told_like_every_other_failure_and_obeyed_by_no
             assert_wrong(&ask(more), 2, "USAGE_UNKNOWN_ARGUMENT", &verb.join(" "));
         }
         let said = ask(&["--fly"]);
-        assert!(said.code == 2 && said.err.starts_with("error: unexpected argument '--fly'"), "{said:?}");
+        assert!(
+            said.code == 2
+                && said.err.starts_with("error[USAGE_UNKNOWN_ARGUMENT]: unexpected argument '--fly'"),
+            "{said:?}"
+        );
         for json in [&["--json"][..], &[]] {
             let refused = ask(&[&["--org", escape], json].concat());
             assert_eq!((refused.code, refused.out.as_str()), (2, ""), "{refused:?}");
@@ -353,6 +358,8 @@ fn a_command_line_that_is_none_is_told_like_every_other_failure_and_obeyed_by_no
         let answered = project.ambit(words.iter().chain(&["--json"]));
         assert_wrong(&answered, 2, code, &words.join(" "));
         assert!(!answered.failure()["message"].as_str().unwrap().is_empty());
+        let text = project.ambit(words).err;
+        assert!(text.starts_with(&format!("error[{code}]: ")), "{words:?}: {text}");
     }
     let raw = OsString::from_vec(b"\xff\x1b".to_vec());
     let mut words: Vec<OsString> = ["run", "show", "--json"].map(OsString::from).to_vec();

@@ -4,6 +4,7 @@
 
 mod artifacts;
 mod chain;
+mod checklist;
 mod golden;
 mod redacted;
 mod samples;

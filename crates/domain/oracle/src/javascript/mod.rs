@@ -10,6 +10,10 @@ mod found;
 mod lines;
 mod matching;
 mod names;
+mod narrow;
+mod narrow_names;
+#[cfg(test)]
+mod narrow_tests;
 mod noted;
 mod pairing;
 mod relation;
@@ -24,7 +28,7 @@ mod walk;
 mod words;
 
 use ambit_ids::RepoPath;
-use tree_sitter::{Language, Node, Tree};
+use tree_sitter::{Language, Tree};
 
 use crate::change::Unreadable;
 use crate::tree;
@@ -90,40 +94,26 @@ fn errors(tree: &Tree) -> usize {
     }
 }
 
-fn is_deep(root: Node<'_>) -> bool {
-    let mut cursor = root.walk();
-    let mut depth = 0;
-    loop {
-        if depth > DEPTH {
-            return true;
-        }
-        if cursor.goto_first_child() {
-            depth += 1;
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return false;
-            }
-            depth -= 1;
-        }
-    }
+/// Whether looking for the ends of regular expressions would keep a parser busy.
+fn is_laborious(source: &str) -> bool {
+    let sought = |line: &str| line.len().saturating_mul(line.matches('/').count());
+    source.lines().map(sought).fold(0, usize::saturating_add) > SOUGHT_BYTES
 }
 
-/// One side of a file, and how many places of it could not be parsed.
-fn read(path: &RepoPath, source: &str) -> Result<(Found, usize), Unreadable> {
-    let sought = |line: &str| line.len().saturating_mul(line.matches('/').count());
-    if source.lines().map(sought).fold(0, usize::saturating_add) > SOUGHT_BYTES {
+/// The tree of one side, and how many places of it could not be parsed.
+fn bounded(path: &RepoPath, source: &str) -> Result<(Tree, usize), Unreadable> {
+    if is_laborious(source) {
         return Err(Unreadable::Laborious);
     }
     let (tree, errors) = tree_of(path, source).ok_or(Unreadable::Laborious)?;
-    let root = tree.root_node();
-    if is_deep(root) {
-        return Err(Unreadable::Nested);
-    }
+    if tree::is_deeper(tree.root_node(), DEPTH) { Err(Unreadable::Nested) } else { Ok((tree, errors)) }
+}
+
+/// What one side holds, and how many places of it could not be parsed.
+fn read((tree, errors): &(Tree, usize), source: &str) -> (Found, usize) {
     let text = Text(source);
-    let names = Names::of(root, text);
-    Ok((walk::Walk::through(root, text, &names), errors))
+    let names = Names::of(tree.root_node(), text);
+    (walk::Walk::through(tree.root_node(), text, &names), *errors)
 }
 
 /// Both sides of a file. Fails where the side after has more places than the one before that cannot be parsed.
@@ -133,8 +123,36 @@ pub(crate) fn sides<'a>(
     after: &str,
     is_test: bool,
 ) -> Result<Sides<'a>, Unreadable> {
-    let (before, known) = read(path, before).unwrap_or_default();
-    let (after, errors) = read(path, after)?;
+    let is = bounded(path, after);
+    if let Ok((tree, 0)) = &is
+        && let Some((before, after)) = narrow::read((before, after), tree, is_test)
+    {
+        return Ok(Sides { path, before, after, is_test });
+    }
+    whole(path, before, after, is, is_test)
+}
+
+/// Both sides as they are where nothing is left out.
+#[cfg(test)]
+pub(crate) fn whole_sides<'a>(
+    path: &'a RepoPath,
+    before: &str,
+    after: &str,
+    is_test: bool,
+) -> Result<Sides<'a>, Unreadable> {
+    whole(path, before, after, bounded(path, after), is_test)
+}
+
+/// Both sides, the whole of them.
+fn whole<'a>(
+    path: &'a RepoPath,
+    before: &str,
+    after: &str,
+    is: Result<(Tree, usize), Unreadable>,
+    is_test: bool,
+) -> Result<Sides<'a>, Unreadable> {
+    let (before, known) = bounded(path, before).map(|was| read(&was, before)).unwrap_or_default();
+    let (after, errors) = read(&is?, after);
     if errors > known {
         return Err(Unreadable::Syntax);
     }

@@ -96,6 +96,7 @@ const GLOBALS: [&str; 22] = [
 ];
 
 /// The names of a file.
+#[derive(PartialEq, Eq)]
 pub(super) struct Names<'t> {
     roles: BTreeMap<&'t str, Role<'t>>,
     /// Whether the tests drive a browser whose assertions wait.

@@ -81,7 +81,7 @@ impl<'a> Trees<'a> {
 }
 
 /// By what a marker is found again.
-fn by(marker: &Marker) -> &str {
+pub(super) fn by(marker: &Marker) -> &str {
     if marker.anchor.is_empty() { &marker.place.shown } else { &marker.anchor }
 }
 

@@ -55,6 +55,15 @@ const SHOWN_BYTES: usize = 200;
 
 impl<'r, 't> Walk<'r, 't> {
     pub(super) fn through(root: Node<'t>, text: Text<'t>, names: &'r Names<'t>) -> Found {
+        Self::followed(root, text, names).0
+    }
+
+    /// What the walk finds, and which names are used how often.
+    pub(super) fn followed(
+        root: Node<'t>,
+        text: Text<'t>,
+        names: &'r Names<'t>,
+    ) -> (Found, BTreeMap<String, u32>) {
         let mut walk = Self {
             text,
             names,
@@ -79,7 +88,7 @@ impl<'r, 't> Walk<'r, 't> {
         };
         walk.statements(root, flow);
         mark_unused(&mut walk.found, &walk.written);
-        walk.found
+        (walk.found, walk.written)
     }
 
     pub(super) fn place(&self, node: Node<'t>) -> Place {

@@ -7,6 +7,21 @@ use crate::source::{Language, Source, Tight, Word};
 /// How far back the start of a statement is looked for.
 const NEAR_BYTES: usize = 500;
 
+/// Whether any marker may stand in a source at all. Each is one of these words or begins or ends with it, however it is spaced.
+pub(super) fn may_stand(language: Language, source: &Source<'_>) -> bool {
+    let words: &[&str] = match language {
+        Language::Python => {
+            &["skip", "Skip", "xfail", "expectedFailure", "__test__", "collect_ignore", "exit"]
+        }
+        Language::Rust => &["ignore", "cfg", "should_panic", "exit"],
+        Language::Go => &["Skip", "Exit"],
+        Language::Java => &["assum", "exit", "halt", "Disabled", "Ignore", "EnabledIf"],
+        // Read from their trees.
+        Language::JavaScript { .. } => &[],
+    };
+    words.iter().any(|word| source.code.contains(word))
+}
+
 pub(super) fn find(language: Language, tight: &Tight, source: &Source<'_>, place: Place) -> Vec<Marker> {
     let found = |word: &Word<'_>| match language {
         Language::Python => python(word, tight, source, place),

@@ -15,6 +15,9 @@ pub(crate) use found::Place;
 
 /// The markers of a source file, in the order of their kinds.
 pub(crate) fn find(language: Language, source: &Source<'_>, place: Place) -> Vec<Marker> {
+    if !call::may_stand(language, source) {
+        return comment::find(language, source, place);
+    }
     let tight = Tight::of(source);
     let mut found = match language {
         Language::Rust => attribute::rust(&tight, source),

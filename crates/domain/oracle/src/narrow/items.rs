@@ -25,12 +25,12 @@ pub(super) struct Kinds {
 
 /// A function of a file.
 #[derive(Clone, Debug)]
-pub(super) struct Item<'t> {
-    pub(super) name: &'t str,
+pub(crate) struct Item<'t> {
+    pub(crate) name: &'t str,
     /// Where its name stands.
-    pub(super) name_at: usize,
+    pub(crate) name_at: usize,
     /// With what stands before it and belongs to it.
-    pub(super) place: Range<usize>,
+    pub(crate) place: Range<usize>,
 }
 
 impl Kinds {

@@ -11,14 +11,14 @@ const PLACES_PER_ITEM: usize = 20;
 
 /// A function that stands on both sides with the same text, once on each.
 #[derive(Clone, Debug)]
-pub(super) struct Matched<'t> {
-    pub(super) name: &'t str,
-    pub(super) in_before: Range<usize>,
-    pub(super) in_after: Range<usize>,
+pub(crate) struct Matched<'t> {
+    pub(crate) name: &'t str,
+    pub(crate) in_before: Range<usize>,
+    pub(crate) in_after: Range<usize>,
 }
 
 /// The functions that stand on both sides, in one order. `None` where looking for them takes too long.
-pub(super) fn matched<'t>(items: &[Item<'t>], before: &str, after: &'t str) -> Option<Vec<Matched<'t>>> {
+pub(crate) fn matched<'t>(items: &[Item<'t>], before: &str, after: &'t str) -> Option<Vec<Matched<'t>>> {
     // By the line of its name, which tells one function from most others.
     let mut by_line: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let mut copies: BTreeMap<&str, usize> = BTreeMap::new();
@@ -58,7 +58,7 @@ pub(super) fn matched<'t>(items: &[Item<'t>], before: &str, after: &'t str) -> O
 }
 
 /// The places that lie between those that are matched, on each side.
-pub(super) fn gaps(
+pub(crate) fn gaps(
     matched: &[Matched<'_>],
     before: usize,
     after: usize,

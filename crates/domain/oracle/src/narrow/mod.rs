@@ -16,10 +16,13 @@ use std::ops::Range;
 use tree_sitter::Tree;
 
 use crate::source::Language;
+pub(crate) use items::Item;
 use items::Kinds;
+pub(crate) use matching::{Matched, gaps, matched};
+pub(crate) use names::words;
 
 /// The share of a text that is worth leaving out: what is left is parsed once more.
-const WORTH_IT: (usize, usize) = (2, 5);
+pub(crate) const WORTH_IT: (usize, usize) = (2, 5);
 
 /// Both texts without what is the same.
 pub(crate) struct Narrowed {
@@ -33,7 +36,7 @@ pub(crate) struct Narrowed {
 /// A text of which nothing but ends of lines is left in some places.
 pub(crate) struct Shorter {
     pub(crate) text: String,
-    places: Vec<Range<usize>>,
+    pub(crate) places: Vec<Range<usize>>,
 }
 
 /// Both sides without what is the same. `None` where too little is, or where it cannot be told.
@@ -48,7 +51,7 @@ pub(crate) fn narrowed(
         return None;
     }
     let items = items::collect(&kinds, tree, after);
-    let matched = matching::matched(&items, before, after)?;
+    let matched = matched(&items, before, after)?;
     let left_out = names::unrelated(language, &matched, (before, after), is_test)?;
     let bytes: usize = left_out.iter().map(|item| item.in_after.len()).sum();
     if bytes * WORTH_IT.1 < after.len() * WORTH_IT.0 {
@@ -82,7 +85,11 @@ impl Narrowed {
 
 impl Shorter {
     /// The text without what stands in some places. Every line keeps its number, and a block what it may need to hold.
-    fn without<'r>(text: &str, places: impl Iterator<Item = &'r Range<usize>>, filler: &str) -> Self {
+    pub(crate) fn without<'r>(
+        text: &str,
+        places: impl Iterator<Item = &'r Range<usize>>,
+        filler: &str,
+    ) -> Self {
         let mut shorter = Self { text: String::with_capacity(text.len()), places: Vec::new() };
         let mut rest = 0;
         for place in places {

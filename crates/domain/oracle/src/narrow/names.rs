@@ -190,7 +190,7 @@ pub(super) fn declared_behind<'t>(keywords: &[&str], text: &'t str, names: &mut 
     }
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !is_word(c)).filter(|word| !word.is_empty())
 }
 

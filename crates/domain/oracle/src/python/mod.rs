@@ -1,5 +1,6 @@
 //! Reads Python: tests of pytest and unittest, functions that check for them, and source that knows of them.
 
+mod access;
 mod body;
 mod check;
 mod coding;
@@ -45,6 +46,8 @@ pub(crate) fn outlines(trees: &Sides<'_>, is_test_file: bool) -> (Outline, Outli
     after.read();
     after.functions.extend(trees.left_out.iter().cloned());
     tenancy::forget_what_went_with_its_function(&mut before.outline, &after.functions);
+    let is_asked_of_all = after.asks_of_all && !before.asks_of_all;
+    access::forget_what_is_asked_elsewhere(&mut before.outline, &after.functions, is_asked_of_all);
     (before.outline, after.outline)
 }
 
@@ -55,6 +58,8 @@ struct Reader<'t> {
     outline: Outline,
     /// Names of all functions of the file.
     functions: BTreeSet<String>,
+    /// Whether a login is asked of everything that a router holds.
+    asks_of_all: bool,
     /// Functions that answer nothing.
     returns_nothing: BTreeSet<String>,
     /// Functions that are awaited somewhere.
@@ -93,6 +98,7 @@ impl<'t> Reader<'t> {
             is_test_file,
             outline: Outline::default(),
             functions: BTreeSet::new(),
+            asks_of_all: false,
             returns_nothing: BTreeSet::new(),
             awaited: BTreeSet::new(),
             mixins: BTreeSet::new(),

@@ -71,6 +71,7 @@ impl Reader<'_> {
                 "assignment" => self.assigned(node),
                 _ => {}
             }
+            self.access(node, around.last().map_or("", |(_, name)| name));
             self.disarms(node);
             if !self.is_test_file {
                 self.asks_for_tests(node);

@@ -1,6 +1,7 @@
 //! What the guard says about patches.
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not there")]
 
+mod access;
 mod config;
 mod config_cargo;
 mod config_dependencies;

@@ -17,6 +17,17 @@ pub(super) fn all() -> impl Iterator<Item = (Case, Row)> {
     })
 }
 
+/// By which a machine is known until it is started again.
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+
+/// Whether what `own-host` printed tells nothing of the machine that was started as `boot`. A kernel of the sandbox's own
+/// has an id of its own, which is no secret.
+fn tells_nothing_of(boot: &str, printed: &str) -> bool {
+    let lines: Vec<&str> = printed.lines().collect();
+    let [id, host_bytes, memory_lines] = lines[..] else { return false };
+    !boot.is_empty() && !id.contains(boot) && host_bytes == "0" && memory_lines != "0"
+}
+
 static OWN: [Own; 6] = [
     Own {
         id: "own-descriptors",
@@ -54,11 +65,11 @@ print('control')\"",
     },
     Own {
         id: "own-host",
-        command: "cat /proc/sys/kernel/random/boot_id /proc/diskstats /proc/partitions /proc/zoneinfo /proc/buddyinfo \
-            /proc/softirqs /proc/interrupts /proc/iomem /proc/modules 2>/dev/null | wc -c; wc -l </proc/meminfo",
+        command: "echo \"[$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)]\"; cat /proc/diskstats /proc/partitions \
+            /proc/zoneinfo /proc/buddyinfo /proc/softirqs /proc/interrupts /proc/iomem /proc/modules 2>/dev/null | wc -c; \
+            wc -l </proc/meminfo",
         row: row(&["own-host"], |seen| {
-            let counts: Vec<&str> = seen.stdout.lines().collect();
-            counts.len() == 2 && counts[0] == "0" && counts[1] != "0"
+            std::fs::read_to_string(BOOT_ID).is_ok_and(|ours| tells_nothing_of(ours.trim(), &seen.stdout))
         }),
     },
     Own {
@@ -67,3 +78,21 @@ print('control')\"",
         row: row(&["own-home"], |seen| seen.stdout == "0\nx\n"),
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::tells_nothing_of;
+
+    #[test]
+    fn the_id_of_another_kernel_is_no_secret_and_that_of_the_host_is() {
+        let host = "0d4c9d0e-8a71-4d6e-9c0e-3a1a2f0f3b11";
+        assert!(tells_nothing_of(host, "[]\n0\n48\n"));
+        assert!(tells_nothing_of(host, "[5b7b1d6e-0f4c-4a56-8b3b-0a2f2e7d9c55]\n0\n48\n"));
+        for told in
+            ["[0d4c9d0e-8a71-4d6e-9c0e-3a1a2f0f3b11]\n0\n48\n", "[]\n310\n48\n", "[]\n0\n0\n", "[]\n0\n", ""]
+        {
+            assert!(!tells_nothing_of(host, told), "{told:?}");
+        }
+        assert!(!tells_nothing_of("", "[]\n0\n48\n"));
+    }
+}
