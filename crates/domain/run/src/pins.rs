@@ -25,7 +25,7 @@ pub enum Rules {
     /// What a gate writes at a protected path takes its green away also where it is new or put back, the execution on the base
     /// that a report is held against is charged, and a hidden check can bring files of its own.
     Watched,
-    /// Nobody is asked for what no budget of the run permits.
+    /// Nobody is asked for what no budget of the run permits, nor for a second approval of one call.
     Affordable,
 }
 

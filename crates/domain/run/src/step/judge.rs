@@ -274,9 +274,19 @@ fn ask(dossier: &Dossier, assessed: &AssessedCall, capability: Capability, at: U
         if let Err(limit) = limits(dossier, assessed, &reserved, at) {
             return CallOutcome::OverLimit(limit);
         }
+        if let Some(receipt) = dossier.approvals.in_hand(assessed.arguments, at) {
+            return CallOutcome::Denied(needs_another(receipt.capability, capability, assessed));
+        }
     }
     hold(dossier, assessed, capability)
         .map_or_else(CallOutcome::Denied, |held| CallOutcome::Held(Box::new(held)))
+}
+
+/// One approval stands for one capability: whoever approved the first would be asked for both again and again.
+fn needs_another(approved: Capability, needed: Capability, assessed: &AssessedCall) -> Denial {
+    Denial::new(DenialCode::PolicyDenied, format!("{approved} is approved, and {needed} is needed as well"))
+        .by(&assessed.decision.rules)
+        .instead("propose each part as a patch of its own: one approval stands for one of them")
 }
 
 fn hold(dossier: &Dossier, assessed: &AssessedCall, capability: Capability) -> Result<HeldProposal, Denial> {

@@ -327,3 +327,28 @@ fn nobody_is_asked_for_what_no_budget_permits() {
     let (_, events) = proposed(Rules::Watched, limit + 1);
     assert!(held(&events).is_some(), "a run from before keeps its rules");
 }
+
+// proves E-H03
+// break crates/domain/run/src/step/judge.rs: `if let Some(receipt) = dossier.approvals.in_hand(assessed.arguments, at) {` -> `if let Some(receipt) = dossier.approvals.in_hand(assessed.arguments, at).filter(|_| false) {`
+#[test]
+fn a_call_that_was_approved_for_one_capability_is_not_held_for_another() {
+    let needs_another = |world: &mut World| {
+        let call =
+            decided(world.patch_call("tree-1"), Verdict::NeedsApproval(Capability::CheckSilence), facts());
+        world.call(call)
+    };
+    let events = needs_another(&mut approved());
+    assert_eq!(denied(&events), Some(DenialCode::PolicyDenied));
+    let told = events.iter().find_map(|event| match event {
+        Event::CallDecided(decided) => match &decided.outcome {
+            CallOutcome::Denied(denial) => Some(format!("{} / {}", denial.detail, denial.instead)),
+            _ => None,
+        },
+        _ => None,
+    });
+    assert!(told.unwrap().contains("check.silence is needed as well / propose each part as a patch"));
+
+    assert!(held(&needs_another(&mut approved_under(Rules::Watched))).is_some(), "as it was before");
+    let mut nothing_approved = World::planned(pins());
+    assert!(held(&needs_another(&mut nothing_approved)).is_some(), "the first question is asked");
+}
