@@ -88,6 +88,7 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-run",
         ],
     ),
+    ("ambit-transparency", &["ambit-ids", "ambit-canonical"]),
     (
         "ambit-ports",
         &["ambit-ids", "ambit-canonical", "ambit-policy", "ambit-gates", "ambit-redaction", "ambit-run"],
@@ -250,7 +251,10 @@ pub(super) const EDGES: &[Edges] = &[
             "ambit-ports",
         ],
     ),
-    ("ambit-fuzz", &["ambit-ids", "ambit-attestation", "ambit-gates", "ambit-revision"]),
+    (
+        "ambit-fuzz",
+        &["ambit-ids", "ambit-attestation", "ambit-gates", "ambit-revision", "ambit-transparency"],
+    ),
     ("ambit-model-server", &[]),
     (
         "ambit-simulation",

@@ -32,6 +32,7 @@ pub(super) const DOMAIN_EXTERNAL: &[Edges] = &[
     ),
     ("ambit-run", &["serde", "serde_json", "thiserror"]),
     ("ambit-evidence", &["ed25519-dalek", "serde", "serde_json", "thiserror"]),
+    ("ambit-transparency", &["base64", "ed25519-dalek", "thiserror"]),
     ("ambit-attestation", &["base64", "p256", "serde", "serde_json", "thiserror"]),
 ];
 
@@ -59,6 +60,7 @@ pub(super) const CONFINED: &[Confined] = &[
         to: &[
             "ambit-signer-file",
             "ambit-evidence",
+            "ambit-transparency",
             "ambit-projects",
             "ambit-conformance",
             "ambit-simulation",

@@ -25,11 +25,13 @@ pub enum Rules {
     /// What a gate writes at a protected path takes its green away also where it is new or put back, the execution on the base
     /// that a report is held against is charged, and a hidden check can bring files of its own.
     Watched,
+    /// Nobody is asked for what no budget of the run permits, nor for a second approval of one call.
+    Affordable,
 }
 
 impl Rules {
     /// The rules of a run that is admitted now.
-    pub const NEWEST: Self = Self::Watched;
+    pub const NEWEST: Self = Self::Affordable;
 }
 
 /// Everything that a run is pinned to at its admission. None of it changes for the life of the run.

@@ -12,13 +12,15 @@
 mod properties;
 mod scene;
 
-pub use properties::{apply, difference, directory, envelope, parse, report, statement};
+pub use properties::{
+    apply, bundle, checkpoint, difference, directory, envelope, note, parse, proof, report, statement,
+};
 
 /// A property of bytes; panics where it does not hold.
 pub type Property = fn(&[u8]);
 
 /// Every property by its name, which is also that of its corpus and of its target.
-pub const PROPERTIES: [(&str, Property); 7] = [
+pub const PROPERTIES: [(&str, Property); 11] = [
     ("parse", parse),
     ("apply", apply),
     ("difference", difference),
@@ -26,4 +28,8 @@ pub const PROPERTIES: [(&str, Property); 7] = [
     ("report", report),
     ("envelope", envelope),
     ("statement", statement),
+    ("note", note),
+    ("checkpoint", checkpoint),
+    ("proof", proof),
+    ("bundle", bundle),
 ];

@@ -66,6 +66,7 @@ pub enum RulesV1 {
     Consent,
     Guarded,
     Watched,
+    Affordable,
 }
 
 impl RulesV1 {
@@ -162,6 +163,7 @@ impl From<&Pins> for PinsV1 {
                 Rules::Consent => RulesV1::Consent,
                 Rules::Guarded => RulesV1::Guarded,
                 Rules::Watched => RulesV1::Watched,
+                Rules::Affordable => RulesV1::Affordable,
             },
         }
     }
@@ -207,6 +209,7 @@ impl PinsV1 {
                 RulesV1::Consent => Rules::Consent,
                 RulesV1::Guarded => Rules::Guarded,
                 RulesV1::Watched => Rules::Watched,
+                RulesV1::Affordable => Rules::Affordable,
             },
         }
     }

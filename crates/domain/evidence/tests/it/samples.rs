@@ -20,7 +20,7 @@ use ambit_run::{
     Rules, SandboxHeld, StopReason, ToolCall, VoidReason,
 };
 
-use crate::watched::{guarded_events, watched_events};
+use crate::watched::{affordable_events, guarded_events, watched_events};
 use crate::{redacted, silenced};
 
 pub(crate) fn digest(text: &str) -> Digest {
@@ -341,6 +341,7 @@ pub(crate) fn events() -> Vec<Event> {
         watched_events(),
         redacted::events(),
         crate::standing::events(),
+        affordable_events(),
     ]
     .concat()
 }
@@ -494,25 +495,31 @@ pub(crate) fn records() -> Vec<Record> {
     let actor = Actor { kind: ActorKind::Human, id: "ada".to_owned() };
     let of_project =
         project_bodies().into_iter().map(|body| (None, actor.clone(), None, Body::Project(Box::new(body))));
-    [
+    let first = [
         of_run(first_events()),
         of_project.collect(),
         of_run(guarded_events()),
         of_run(silenced::events()),
         of_run(watched_events()),
         of_run(redacted::events()),
-    ]
-    .into_iter()
-    .flat_map(|stream| {
-        let mut prev = digest("origin");
-        stream.into_iter().enumerate().map(move |(seq, (run, actor, artifact, body))| {
-            let record = record(run, seq as u64, prev, actor, artifact, body);
-            prev = leaf_hash(ambit_canonical::encode(&record).unwrap().as_bytes());
-            record
-        })
-    })
-    .chain(crate::standing::records())
-    .collect()
+    ];
+    let last = [of_run(affordable_events())];
+    let chained = |streams: Vec<Vec<Sampled>>| streams.into_iter().flat_map(chain).collect::<Vec<_>>();
+    [chained(first.into()), crate::standing::records(), chained(last.into())].concat()
+}
+
+/// What a record is made of beside its place: the run whose stream it is in, who acted, on what, and what happened.
+type Sampled = (Option<ambit_ids::RunId>, Actor, Option<Digest>, Body);
+
+/// The records of a stream, each following the one before.
+fn chain(stream: Vec<Sampled>) -> Vec<Record> {
+    let mut prev = digest("origin");
+    let place = |(seq, (run, actor, artifact, body)): (usize, Sampled)| {
+        let record = record(run, seq as u64, prev, actor, artifact, body);
+        prev = leaf_hash(ambit_canonical::encode(&record).unwrap().as_bytes());
+        record
+    };
+    stream.into_iter().enumerate().map(place).collect()
 }
 
 pub(crate) fn record(

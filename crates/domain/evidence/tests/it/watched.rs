@@ -70,3 +70,9 @@ pub(crate) fn watched_events() -> Vec<Event> {
         Event::CallObserved { turn: 3, observation: Observation::GateFinished(record) },
     ]
 }
+
+/// What came with the rules under which nobody is asked for what no budget permits.
+pub(crate) fn affordable_events() -> Vec<Event> {
+    let pins = Pins { rules: Rules::Affordable, ..pins() };
+    vec![Event::Admitted { pins: Box::new(pins), at: UnixMs::new(1_795_996_799_999) }]
+}

@@ -201,7 +201,7 @@ fn a_manifest_that_cannot_be_read_adds_nobody_knows_what() {
 
 // proves E-H02
 // break crates/domain/oracle/src/manifest/mod.rs: `if self.is_read_by_line() && text.contains(LINE_ENDS) {` -> `if false {`
-// break crates/domain/oracle/src/change.rs: `lone_return || text.contains(['\u{2028}', '\u{2029}'])` -> `lone_return && text.is_empty()`
+// break crates/domain/oracle/src/change.rs: `lone_return || (text.as_bytes()` -> `lone_return && (text.as_bytes()`
 #[test]
 fn what_stands_behind_an_end_of_a_line_that_only_some_see_is_nobody_knows_what() {
     for end in ["\r", "\u{b}", "\u{c}", "\u{1c}", "\u{1d}", "\u{1e}", "\u{85}", "\u{2028}", "\u{2029}"] {

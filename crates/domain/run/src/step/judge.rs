@@ -65,9 +65,7 @@ fn judge_anew(dossier: &Dossier, assessed: &AssessedCall, at: UnixMs) -> Judgeme
             return Judgement::without_effect(CallOutcome::Denied(denial));
         }
         Verdict::NeedsApproval(capability) => {
-            let outcome = hold(dossier, assessed, capability)
-                .map_or_else(CallOutcome::Denied, |held| CallOutcome::Held(Box::new(held)));
-            return Judgement::without_effect(outcome);
+            return Judgement::without_effect(ask(dossier, assessed, capability, at));
         }
         Verdict::Allow => {}
     }
@@ -268,6 +266,29 @@ fn fits_approval(dossier: &Dossier, proposal: &ProposalId, capability: Capabilit
 }
 
 /// Holds a call back for a person, who must be able to see all of it.
+/// What follows from a call that a person has to approve. Approved, it would end at the limits that hold now: they are held
+/// against it before anybody is asked.
+fn ask(dossier: &Dossier, assessed: &AssessedCall, capability: Capability, at: UnixMs) -> CallOutcome {
+    if dossier.pins.rules >= Rules::Affordable {
+        let reserved = reservation(dossier, &assessed.call);
+        if let Err(limit) = limits(dossier, assessed, &reserved, at) {
+            return CallOutcome::OverLimit(limit);
+        }
+        if let Some(receipt) = dossier.approvals.in_hand(assessed.arguments, at) {
+            return CallOutcome::Denied(needs_another(receipt.capability, capability, assessed));
+        }
+    }
+    hold(dossier, assessed, capability)
+        .map_or_else(CallOutcome::Denied, |held| CallOutcome::Held(Box::new(held)))
+}
+
+/// One approval stands for one capability: whoever approved the first would be asked for both again and again.
+fn needs_another(approved: Capability, needed: Capability, assessed: &AssessedCall) -> Denial {
+    Denial::new(DenialCode::PolicyDenied, format!("{approved} is approved, and {needed} is needed as well"))
+        .by(&assessed.decision.rules)
+        .instead("propose each part as a patch of its own: one approval stands for one of them")
+}
+
 fn hold(dossier: &Dossier, assessed: &AssessedCall, capability: Capability) -> Result<HeldProposal, Denial> {
     let view = match &assessed.inspection {
         _ if dossier.pins.rules < Rules::Consent => None,

@@ -83,7 +83,7 @@ fn a_proposal_holds_the_exact_patch_target_effect_evidence_and_rollback() {
 }
 
 // proves E-H01 E-H02
-// break crates/domain/run/src/step/judge.rs: `return Judgement::without_effect(outcome);` -> `let _ = outcome;`
+// break crates/domain/run/src/step/judge.rs: `return Judgement::without_effect(ask(dossier, assessed, capability, at));` -> `let _ = ask(dossier, assessed, capability, at);`
 #[test]
 fn a_held_call_has_no_effect_and_the_run_waits_for_a_person() {
     let (world, ..) = waiting();

@@ -4,7 +4,8 @@ use ambit_ids::{ProposalId, ReceiptId, RepoPath, UnixMs};
 use ambit_policy::{Capability, Fact, Verdict};
 use ambit_run::{
     APPROVAL_MS, ApprovalDecision, ApprovalVerdict, AssessedCall, CallOutcome, Command, DenialCode, Event,
-    HeldProposal, Inspection, Refusal, Rules, Stage, State, Uninspectable, VoidReason, evolve, proposal_id,
+    Finding, HeldProposal, Inspection, Limit, Refusal, Rules, Stage, State, StopReason, Uninspectable,
+    VoidReason, evolve, proposal_id,
 };
 
 use crate::world::{World, approval_call, decided, denied, digest, pins, sandbox};
@@ -295,4 +296,59 @@ fn nothing_that_is_asked_for_or_given_lasts_longer_than_a_quarter_of_an_hour() {
     let receipt = world.dossier().approvals.live().next().unwrap();
     assert_eq!(receipt.expires.since(receipt.begins), APPROVAL_MS);
     assert_eq!(receipt.begins, world.at);
+}
+
+/// What becomes of a patch that adds a dependency and changes as many files as `changed`, under `rules`.
+fn proposed(rules: Rules, changed: u32) -> (World, Vec<Event>) {
+    let mut pins = pins();
+    pins.rules = rules;
+    let mut world = World::planned(pins);
+    let mut call = decided(world.patch_call("tree-1"), NEEDS, facts());
+    if let Finding::Patch(finding) = &mut call.finding {
+        finding.changed_from_base = changed;
+    }
+    let events = world.call(call);
+    (world, events)
+}
+
+// proves E-D04
+// break crates/domain/run/src/step/judge.rs: `if dossier.pins.rules >= Rules::Affordable {` -> `if dossier.pins.rules > Rules::Affordable {`
+#[test]
+fn nobody_is_asked_for_what_no_budget_permits() {
+    let limit = pins().limits.changed_files;
+    let (_, events) = proposed(Rules::NEWEST, limit);
+    assert!(held(&events).is_some(), "what the budget permits is asked for");
+
+    let (world, events) = proposed(Rules::NEWEST, limit + 1);
+    assert!(held(&events).is_none());
+    let ended = world.state.stop_reason();
+    assert_eq!(ended, Some(&StopReason::BudgetExhausted(Limit::ChangedFiles)));
+
+    let (_, events) = proposed(Rules::Watched, limit + 1);
+    assert!(held(&events).is_some(), "a run from before keeps its rules");
+}
+
+// proves E-H03
+// break crates/domain/run/src/step/judge.rs: `if let Some(receipt) = dossier.approvals.in_hand(assessed.arguments, at) {` -> `if let Some(receipt) = dossier.approvals.in_hand(assessed.arguments, at).filter(|_| false) {`
+#[test]
+fn a_call_that_was_approved_for_one_capability_is_not_held_for_another() {
+    let needs_another = |world: &mut World| {
+        let call =
+            decided(world.patch_call("tree-1"), Verdict::NeedsApproval(Capability::CheckSilence), facts());
+        world.call(call)
+    };
+    let events = needs_another(&mut approved());
+    assert_eq!(denied(&events), Some(DenialCode::PolicyDenied));
+    let told = events.iter().find_map(|event| match event {
+        Event::CallDecided(decided) => match &decided.outcome {
+            CallOutcome::Denied(denial) => Some(format!("{} / {}", denial.detail, denial.instead)),
+            _ => None,
+        },
+        _ => None,
+    });
+    assert!(told.unwrap().contains("check.silence is needed as well / propose each part as a patch"));
+
+    assert!(held(&needs_another(&mut approved_under(Rules::Watched))).is_some(), "as it was before");
+    let mut nothing_approved = World::planned(pins());
+    assert!(held(&needs_another(&mut nothing_approved)).is_some(), "the first question is asked");
 }
