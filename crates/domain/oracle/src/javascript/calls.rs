@@ -94,6 +94,7 @@ impl<'t> Walk<'_, 't> {
         self.repeated(node, &chain);
         self.mock(node, &chain);
         self.queried(node, &chain);
+        self.routed(node, &chain);
         let is_late = said.iter().any(|said| said.is_late);
         let caught = self.is_caught(&chain);
         for said in said {

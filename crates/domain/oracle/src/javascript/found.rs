@@ -145,6 +145,12 @@ pub(super) struct Found {
     pub(super) predicates: Vec<(String, Place)>,
     /// How many queries there are in each function.
     pub(super) queries: Vec<String>,
+    /// What asks who comes.
+    pub(super) guards: Vec<super::access::Guard>,
+    /// Routes, classes and methods, which something may stand before.
+    pub(super) routes: std::collections::BTreeSet<String>,
+    /// Places that let more in than they need to.
+    pub(super) doors: Vec<Place>,
     /// Where a test that failed is run again, and how often.
     pub(super) retries: Vec<(u32, Place)>,
     /// First use of each client of a model.

@@ -1,5 +1,6 @@
 //! What a patch does to JavaScript and TypeScript, read from the trees of both sides.
 
+mod access;
 mod calls;
 mod chain;
 mod compared;

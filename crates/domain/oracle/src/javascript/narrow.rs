@@ -272,7 +272,12 @@ fn is_settled(before: &Found, after: &Found, is_test: bool) -> bool {
         let shown = |places: &[super::found::Place]| places.iter().map(|place| place.shown.clone()).collect();
         let predicates =
             |found: &Found| found.predicates.iter().map(|(predicate, _)| predicate.clone()).collect();
+        let guards = |found: &Found| {
+            found.guards.iter().map(|guard| format!("{:?} {}", guard.asked, guard.before)).collect()
+        };
         return holds(shown(&before.detections), shown(&after.detections))
+            && holds(shown(&before.doors), shown(&after.doors))
+            && holds(guards(after), guards(before))
             && holds(shown(&before.endings), shown(&after.endings))
             && holds(predicates(after), predicates(before));
     }

@@ -124,6 +124,12 @@ impl<'t> Walk<'_, 't> {
             let place = self.place(node);
             self.found.endings.push(place);
         }
+        if self.text.of(left) == "process.env.NODE_TLS_REJECT_UNAUTHORIZED"
+            && self.text.unquoted(right) == "0"
+        {
+            let place = self.place(node);
+            self.found.doors.push(place);
+        }
         self.visit(left, flow.kept());
         if is_function(right) {
             self.named_function(right, "", flow);

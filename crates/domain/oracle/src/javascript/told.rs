@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ambit_ids::RepoPath;
 use ambit_policy::{Fact, FactKind, Side};
 
+use super::access;
 use super::compared::{Comparison, Sides, told};
 use super::found::{Found, Marker, Place};
 
@@ -33,6 +34,7 @@ impl<'a> Trees<'a> {
         for sides in &self.sources {
             facts.extend(detected(sides));
             facts.extend(widened(sides));
+            facts.extend(access::facts(sides));
         }
         facts.extend(self.markers());
         bounded(facts)
@@ -129,7 +131,7 @@ fn repeated(sides: &Sides<'_>) -> Option<Fact> {
 }
 
 /// Places that the side before does not have.
-fn added<'f>(before: &[Place], after: &'f [Place]) -> Vec<&'f Place> {
+pub(super) fn added<'f>(before: &[Place], after: &'f [Place]) -> Vec<&'f Place> {
     let mut known: Vec<&str> = before.iter().map(|place| place.shown.as_str()).collect();
     let is_new = |place: &&Place| match known.iter().position(|shown| *shown == place.shown) {
         Some(at) => {

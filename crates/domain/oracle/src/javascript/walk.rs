@@ -123,8 +123,11 @@ impl<'r, 't> Walk<'r, 't> {
             | "function_expression"
             | "function_declaration"
             | "generator_function"
-            | "generator_function_declaration"
-            | "method_definition" => self.function(node, flow),
+            | "generator_function_declaration" => self.function(node, flow),
+            "method_definition" => {
+                self.noted_item(node);
+                self.function(node, flow);
+            }
             "variable_declarator" => self.declarator(node, flow),
             "parenthesized_expression" | "as_expression" | "non_null_expression" | "satisfies_expression" => {
                 self.children(node, flow);
@@ -132,7 +135,18 @@ impl<'r, 't> Walk<'r, 't> {
             "identifier" | "shorthand_property_identifier" => self.use_name(self.text.of(node)),
             "string" | "template_string" => self.string(node, flow),
             "assignment_expression" => self.assignment(node, flow),
-            "pair" => self.children(node, flow.given_back()),
+            "pair" => {
+                self.opened(node);
+                self.children(node, flow.given_back());
+            }
+            "decorator" => {
+                self.decorated(node);
+                self.children(node, flow.kept());
+            }
+            "class_declaration" | "class" => {
+                self.noted_item(node);
+                self.children(node, flow.kept());
+            }
             "array" => self.children(node, flow),
             _ => self.children(node, flow.kept()),
         }
