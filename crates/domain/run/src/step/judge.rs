@@ -265,7 +265,6 @@ fn fits_approval(dossier: &Dossier, proposal: &ProposalId, capability: Capabilit
     Ok(())
 }
 
-/// Holds a call back for a person, who must be able to see all of it.
 /// What follows from a call that a person has to approve. Approved, it would end at the limits that hold now: they are held
 /// against it before anybody is asked.
 fn ask(dossier: &Dossier, assessed: &AssessedCall, capability: Capability, at: UnixMs) -> CallOutcome {
@@ -289,6 +288,7 @@ fn needs_another(approved: Capability, needed: Capability, assessed: &AssessedCa
         .instead("propose each part as a patch of its own: one approval stands for one of them")
 }
 
+/// Holds a call back for a person, who must be able to see all of it.
 fn hold(dossier: &Dossier, assessed: &AssessedCall, capability: Capability) -> Result<HeldProposal, Denial> {
     let view = match &assessed.inspection {
         _ if dossier.pins.rules < Rules::Consent => None,
