@@ -11,6 +11,7 @@ use crate::compose::Services;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::verbs::register::register;
+use crate::verbs::unread::check_holds_no_credential;
 
 /// What the source of an import begins with where it is a commit, whose name follows.
 const SOURCE: &str = "git:";
@@ -46,6 +47,8 @@ pub(crate) async fn run(context: &Context, services: &Services, asked: Asked) ->
     let imported = import(&dir, &at, &context.scope, services.blobs.as_ref(), options)
         .await
         .map_err(|error| failure(error.code(), &error, &asked.source))?;
+    let kept = "no revision was made";
+    check_holds_no_credential(services.blobs.as_ref(), &context.scope, &imported.tree, kept).await?;
     let record = Import {
         tree: imported.tree.digest(),
         entries: imported.entries,

@@ -48,7 +48,7 @@ pub(crate) async fn check_holds_no_credential(
         if SealedCredential::read(&text).is_some() || ApproverCredential::read(&text).is_ok() {
             let what = format!("{path} is the credential of an approver, which no agent may read");
             return Err(Failure::new("IMPORT_HOLDS_CREDENTIAL", what).about(Some(path.to_string())).help(
-                format!("{kept}; move it out of the directory, and `ambit approver revoke` whoever's it was if others could read it"),
+                format!("{kept}; move it out, and `ambit approver revoke` whoever's it was if others could read it"),
             ));
         }
     }

@@ -278,10 +278,17 @@ fn a_name_that_is_no_text_and_a_link_that_leads_out_stay_what_they_are() {
     let records = project.records("links");
     let text = serde_json::to_string(&records).unwrap();
     assert!(!text.contains("root:"), "the file of the machine was read: {text}");
-    project.ambit(["run", "export", "links", "--out", "bundle"]).well();
-    let kept = project.path("bundle/revision");
+    project.ambit(["revision", "export", "rev-1", "--as", "directory", "--out", "kept"]).well();
+    let kept = project.path("kept");
     assert_eq!(fs::read(kept.join(&name)).unwrap(), b"latin-1\n");
     assert_eq!(fs::read_link(kept.join("outward")).unwrap(), Path::new("/etc/passwd"));
+    // A bundle is plain files with names that mean the same everywhere; what has none is named, and its content lies in a blob.
+    project.ambit(["run", "export", "links", "--out", "bundle"]).well();
+    let outward = project.path("bundle/revision/outward");
+    assert!(fs::symlink_metadata(&outward).unwrap().is_file());
+    assert_eq!(fs::read(outward).unwrap(), b"/etc/passwd");
+    let left_out = fs::read_to_string(project.path("bundle/left-out.json")).unwrap();
+    assert!(left_out.contains("revision/caf") && !left_out.contains("outward"), "{left_out}");
     project.ambit(["trace", "verify", "links"]).well();
 }
 

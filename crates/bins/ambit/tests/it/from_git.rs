@@ -242,3 +242,26 @@ fn a_bundle_goes_on_from_the_commit_that_its_base_came_from() {
         project.ambit(["revision", "show", part["revision"].as_str().unwrap(), "--json"]).well().json();
     assert_eq!(shown["commit"], part["commit"]);
 }
+
+// proves E-H04
+// break crates/bins/ambit/src/verbs/import_git.rs: `check_holds_no_credential(services.blobs.as_ref(), &context.scope, &imported.tree, kept).await?;` -> `let _ = (kept, check_holds_no_credential);`
+#[test]
+fn a_commit_that_holds_a_credential_makes_no_revision() {
+    let project = Project::new();
+    let key = std::fs::read_to_string(project.path("approver.key")).unwrap();
+    let repository = project.path("repository");
+    std::fs::create_dir(&repository).unwrap();
+    git(&repository, &["init", "--quiet", "--initial-branch=main"]);
+    let commit = |text: &str| {
+        std::fs::write(repository.join("notes.txt"), text).unwrap();
+        git(&repository, &["add", "notes.txt"]);
+        git(&repository, &["commit", "--quiet", "--message", "x"]);
+    };
+    commit(&key);
+    let refused = project.ambit(["revision", "import", "--git", "repository"]);
+    assert!(refused.code == 2 && refused.err.contains("error[IMPORT_HOLDS_CREDENTIAL]"), "{refused:?}");
+    assert!(refused.err.contains("notes.txt") && !refused.err.contains(key.trim()), "{refused:?}");
+    // A text of the same length that is none makes one.
+    commit(&key.replace("ambit-approver", "ambit_approver"));
+    project.ambit(["revision", "import", "--git", "repository"]).well();
+}
