@@ -21,10 +21,10 @@ use tally::Tally;
 /// Breaks replayed after the tests.
 const BREAKS: u64 = 10;
 /// After this no further break is begun: the whole must end within 25 minutes, also where the last one takes its time.
-const BREAKS_UNTIL: Duration = Duration::from_secs(17 * 60);
+const BREAKS_UNTIL: Duration = Duration::from_secs(15 * 60);
 
 /// For how long each fuzzed property is tried, in seconds.
-const FUZZ_SECONDS: u64 = 5;
+const FUZZ_SECONDS: u64 = 3;
 
 /// What the parts answered; `None` where one was not asked.
 struct Parts {
